@@ -1,0 +1,7 @@
+import embedded from './jest.config.js';
+
+/** The same suites, and those that need several connections, on the server of MNEME_TEST_DATABASE_URL. */
+if (!process.env.MNEME_TEST_DATABASE_URL)
+  throw new Error('set MNEME_TEST_DATABASE_URL to an empty PostgreSQL database with pgvector');
+
+export default { ...embedded, testPathIgnorePatterns: ['/node_modules/', '/dist/'] };

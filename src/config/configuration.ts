@@ -1,0 +1,174 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { parseEnv } from 'node:util';
+import { z } from 'zod';
+import { type RankingOptions, rankingOptionsProblems } from '../ranking/ranking-options.js';
+import { settings } from './settings.js';
+
+/** The validated configuration of one process. It is an injection token too: `constructor(configuration: Configuration)`. */
+export class Configuration {
+  declare readonly http: { host: string; port: number };
+  declare readonly dataFolder: string;
+  declare readonly database: { url: string | undefined; pool: number };
+  declare readonly masterKey: Buffer | undefined;
+  declare readonly streamPrefix: string;
+  declare readonly logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'silent';
+  declare readonly client: { url: string | undefined; apiKey: string | undefined };
+  declare readonly minPositionWaitMs: number;
+  declare readonly embedding: EmbeddingSettings;
+  declare readonly intent: (ChatEndpoint & { timeoutMs: number }) | undefined;
+  declare readonly evaluator: ChatEndpoint | undefined;
+  declare readonly procedures: ProcedureSettings;
+
+  constructor(values: Configuration) {
+    Object.assign(this, values);
+  }
+}
+
+export type EmbeddingSettings =
+  | { provider: 'bundled'; workers: number; timeoutMs: number }
+  | { provider: 'shared_words'; timeoutMs: number }
+  | { provider: 'openai'; url: string; model: string; apiKey: string | undefined; dimensions: number; timeoutMs: number };
+
+export interface ChatEndpoint {
+  url: string;
+  model: string;
+  apiKey: string | undefined;
+}
+
+export interface ProcedureSettings {
+  ranking: RankingOptions;
+  /** Nearest procedures scored for one recall, 1 to 200. */
+  candidatePool: number;
+  /** Least confidence, 0 to 1, at which an extracted intent is used. */
+  minIntentConfidence: number;
+  /** Milliseconds, or undefined to wait for ever. */
+  evaluationTimeoutMs: number | undefined;
+}
+
+/** Thrown at start-up; the message lists every problem, a line each, and never a secret's value. */
+export class ConfigurationError extends Error {
+  readonly code = 'configuration_invalid';
+
+  constructor(readonly problems: string[]) {
+    super(`The configuration is invalid:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
+  }
+}
+
+/**
+ * Reads and validates all settings at once.
+ *
+ * @param environment variables by name; a file named by `MNEME_CONFIG_FILE` fills in what they leave out
+ * @throws ConfigurationError naming every bad, missing and unknown setting
+ */
+export function readConfiguration(environment: Readonly<Record<string, string | undefined>>): Configuration {
+  const variables = { ...fileVariables(environment.MNEME_CONFIG_FILE), ...definedVariables(environment) };
+  const unknown = Object.keys(variables)
+    .filter((name) => name.startsWith('MNEME_') && !name.startsWith('MNEME_TEST_') && !Object.hasOwn(settings, name))
+    .map((name) => `${name}: there is no such setting`);
+  const parsed = z.object(settings).safeParse(variables);
+  if (!parsed.success)
+    throw new ConfigurationError([
+      ...unknown,
+      ...parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`),
+    ]);
+  const problems = [...unknown, ...contradictions(parsed.data)];
+  if (problems.length > 0) throw new ConfigurationError(problems);
+  return configurationOf(parsed.data);
+}
+
+type Settings = z.infer<z.ZodObject<typeof settings>>;
+
+function definedVariables(environment: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== ''),
+  );
+}
+
+function fileVariables(file: string | undefined): Record<string, string> {
+  if (!file) return {};
+  try {
+    return definedVariables(parseEnv(readFileSync(file, 'utf8')));
+  } catch (error) {
+    throw new ConfigurationError([`MNEME_CONFIG_FILE: cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`]);
+  }
+}
+
+function contradictions(values: Settings): string[] {
+  const problems = rankingOptionsProblems(rankingOf(values)).map((problem) => `MNEME_RANKING_*: ${problem}`);
+  if (values.DATABASE_URL && !values.MNEME_MASTER_KEY) {
+    problems.push('MNEME_MASTER_KEY: required with DATABASE_URL; make one with: openssl rand -base64 32');
+  }
+  if (values.MNEME_EMBEDDING_PROVIDER === 'openai') {
+    for (const name of ['MNEME_EMBEDDING_URL', 'MNEME_EMBEDDING_MODEL', 'MNEME_EMBEDDING_DIMENSIONS'] as const) {
+      if (values[name] === undefined) problems.push(`${name}: required with MNEME_EMBEDDING_PROVIDER=openai`);
+    }
+  }
+  if (values.MNEME_INTENT_URL && !values.MNEME_INTENT_MODEL) problems.push('MNEME_INTENT_MODEL: required with MNEME_INTENT_URL');
+  if (values.MNEME_EVALUATOR_URL && !values.MNEME_EVALUATOR_MODEL)
+    problems.push('MNEME_EVALUATOR_MODEL: required with MNEME_EVALUATOR_URL');
+  return problems;
+}
+
+function rankingOf(values: Settings): RankingOptions {
+  return {
+    similarityWeight: values.MNEME_RANKING_SIMILARITY_WEIGHT,
+    successRateWeight: values.MNEME_RANKING_SUCCESS_RATE_WEIGHT,
+    freshnessWeight: values.MNEME_RANKING_FRESHNESS_WEIGHT,
+    minSimilarity: values.MNEME_RANKING_MIN_SIMILARITY,
+    priorWeight: values.MNEME_RANKING_PRIOR_WEIGHT,
+    agentVerdictWeight: values.MNEME_RANKING_AGENT_VERDICT_WEIGHT,
+    freshnessHalfLifeDays: values.MNEME_RANKING_FRESHNESS_HALF_LIFE_DAYS,
+  };
+}
+
+function embeddingOf(values: Settings): EmbeddingSettings {
+  const timeoutMs = values.MNEME_EMBEDDING_TIMEOUT_MS;
+  switch (values.MNEME_EMBEDDING_PROVIDER) {
+    case 'bundled':
+      return { provider: 'bundled', workers: values.MNEME_EMBEDDING_WORKERS, timeoutMs };
+    case 'shared_words':
+      return { provider: 'shared_words', timeoutMs };
+    case 'openai':
+      return {
+        provider: 'openai',
+        url: values.MNEME_EMBEDDING_URL ?? '',
+        model: values.MNEME_EMBEDDING_MODEL ?? '',
+        apiKey: values.MNEME_EMBEDDING_API_KEY,
+        dimensions: values.MNEME_EMBEDDING_DIMENSIONS ?? 0,
+        timeoutMs,
+      };
+    default:
+      return values.MNEME_EMBEDDING_PROVIDER satisfies never;
+  }
+}
+
+const chatEndpoint = (
+  url: string | undefined,
+  model: string | undefined,
+  apiKey: string | undefined,
+): ChatEndpoint | undefined => (url && model ? { url, model, apiKey } : undefined);
+
+function configurationOf(values: Settings): Configuration {
+  const intent = chatEndpoint(values.MNEME_INTENT_URL, values.MNEME_INTENT_MODEL, values.MNEME_INTENT_API_KEY);
+  const timeout = values.MNEME_EVALUATION_TIMEOUT_MS;
+  return new Configuration({
+    http: { host: values.MNEME_HOST, port: values.MNEME_PORT },
+    dataFolder: resolve(values.MNEME_DATA),
+    database: { url: values.DATABASE_URL, pool: values.MNEME_DATABASE_POOL },
+    masterKey: values.MNEME_MASTER_KEY ? Buffer.from(values.MNEME_MASTER_KEY, 'base64') : undefined,
+    streamPrefix: values.MNEME_STREAM_PREFIX,
+    logLevel: values.MNEME_LOG_LEVEL,
+    client: { url: values.MNEME_URL, apiKey: values.MNEME_API_KEY },
+    minPositionWaitMs: values.MNEME_MIN_POSITION_WAIT_MS,
+    embedding: embeddingOf(values),
+    intent: intent && { ...intent, timeoutMs: values.MNEME_INTENT_TIMEOUT_MS },
+    evaluator: chatEndpoint(values.MNEME_EVALUATOR_URL, values.MNEME_EVALUATOR_MODEL, values.MNEME_EVALUATOR_API_KEY),
+    procedures: {
+      ranking: rankingOf(values),
+      candidatePool: values.MNEME_CANDIDATE_POOL,
+      minIntentConfidence: values.MNEME_MIN_INTENT_CONFIDENCE,
+      evaluationTimeoutMs: timeout === 'infinite' ? undefined : timeout,
+    },
+  });
+}
