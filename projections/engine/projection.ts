@@ -27,20 +27,26 @@ export interface Table<R extends Row = Row> {
   readonly indexes: readonly (readonly (keyof R & string)[])[];
   /** Columns that an operational worker fills; a rebuild need not reproduce them and changes never overwrite them with null. */
   readonly operational: readonly (keyof R & string)[];
+  /**
+   * Set on tables whose rows carry a vector: the column that holds the memory's id. Such a table has the operational
+   * columns `contract` (text) and `embedding` (vector); the engine copies cached vectors into new rows in the batch's own
+   * transaction, and the embedding worker makes the missing ones.
+   */
+  readonly embeds: (keyof R & string) | undefined;
   /** Also readable by the system role, which authenticates requests before a team is known. */
   readonly systemReadable: boolean;
   readonly row?: R;
 }
 
 type TableOptions<R extends Row> = Pick<Table<R>, 'name' | 'columns' | 'key'> &
-  Partial<Pick<Table<R>, 'nullable' | 'history' | 'indexes' | 'operational' | 'systemReadable'>>;
+  Partial<Pick<Table<R>, 'nullable' | 'history' | 'indexes' | 'operational' | 'embeds' | 'systemReadable'>>;
 
 /** Declares a table. @throws Error when a key or an index does not begin with team_id */
 export function table<R extends Row>(options: TableOptions<R>): Table<R> {
   for (const columns of [options.key, ...(options.indexes ?? [])]) {
     if (columns[0] !== 'team_id') throw new Error(`${options.name}: keys and indexes begin with team_id`);
   }
-  return { nullable: [], history: undefined, indexes: [], operational: [], systemReadable: false, ...options };
+  return { nullable: [], history: undefined, indexes: [], operational: [], embeds: undefined, systemReadable: false, ...options };
 }
 
 /** Rows a projection needs before it can say what changes: those of a table whose columns equal the given values. */
