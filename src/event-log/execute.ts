@@ -1,0 +1,120 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { CommandContext } from './command-context.js';
+import type { DomainEvent, RecordedEvent } from './domain-event.js';
+import { isWrongExpectedRevision } from './errors.js';
+import type { StreamId } from './stream-name.js';
+import type { LoadedStream, Streams } from './streams.js';
+
+/** Why a decider says no. */
+export interface Refusal {
+  readonly refused: string;
+  /** Field of the command at fault. */
+  readonly field?: string;
+}
+
+export type Decision<Event extends DomainEvent> = readonly Event[] | Refusal;
+
+export interface Command<Event extends DomainEvent> {
+  readonly stream: StreamId;
+  readonly context: CommandContext;
+  /** Revision the caller saw last; left out when any will do. */
+  readonly expectedRevision?: bigint;
+  /** Pure, because a lost race asks it again. No events means that it is already so. */
+  readonly decide: (events: RecordedEvent<Event>[]) => Decision<Event> | Promise<Decision<Event>>;
+  readonly occurredAt?: Date;
+}
+
+export interface CommandResult<Event extends DomainEvent> {
+  /** `repeated`: the command ran before, and this is what it did then. */
+  readonly outcome: 'appended' | 'repeated' | 'unchanged';
+  /** The new events, or those of the first run; empty when unchanged. */
+  readonly events: Event[];
+  /** Of the last of `events`, or of the stream when unchanged. */
+  readonly revision: bigint | 'no_stream';
+  /** Of the last of `events`, or of the stream's last event when unchanged; -1 when there is none. */
+  readonly position: bigint;
+}
+
+/** The decider refused. `code` is the decider's own. */
+export class CommandRefused extends Error {
+  constructor(
+    readonly code: string,
+    readonly field?: string,
+  ) {
+    super(`the command was refused: ${code}`);
+  }
+}
+
+/** The stream is not at the revision that the caller expected. */
+export class VersionConflict extends Error {
+  readonly code = 'version_conflict';
+
+  constructor(readonly current: bigint | 'no_stream') {
+    super(`the current version is ${current}`);
+  }
+}
+
+/** Others kept appending to the stream first; nothing was stored, try again later. */
+export class CommandContended extends Error {
+  readonly code = 'command_contended';
+
+  constructor() {
+    super(`other commands were faster ${attempts} times`);
+  }
+}
+
+export const isCommandRefused = (error: unknown): error is CommandRefused => error instanceof CommandRefused;
+export const isVersionConflict = (error: unknown): error is VersionConflict => error instanceof VersionConflict;
+export const isCommandContended = (error: unknown): error is CommandContended => error instanceof CommandContended;
+
+const attempts = 10;
+
+/**
+ * Runs one command on one stream: what it did before is answered as before, else it is decided and appended. After a lost
+ * race everything is asked anew, the cause first: the winner may have been this very command, sent twice.
+ *
+ * @throws CommandRefused, VersionConflict, CommandContended, and what `Streams.load` and `Streams.append` throw
+ */
+export async function executeCommand<Event extends DomainEvent>(
+  streams: Streams,
+  command: Command<Event>,
+): Promise<CommandResult<Event>> {
+  for (let attempt = 1; attempt <= attempts; attempt += 1) {
+    const stream = await streams.load<Event>(command.stream);
+    const settled = alreadyRun(stream, command.context) ?? (await decideAndAppend(streams, stream, command));
+    if (settled) return settled;
+    await sleep(Math.random() * 5 * attempt);
+  }
+  throw new CommandContended();
+}
+
+function alreadyRun<Event extends DomainEvent>(
+  { events }: LoadedStream<Event>,
+  { commandId }: CommandContext,
+): CommandResult<Event> | undefined {
+  const earlier = events.filter(({ metadata }) => metadata.causationId === commandId);
+  const last = earlier.at(-1);
+  if (!last) return undefined;
+  return { outcome: 'repeated', events: earlier.map(({ data }) => data), revision: last.revision, position: last.position };
+}
+
+/** Undefined after a lost race. */
+async function decideAndAppend<Event extends DomainEvent>(
+  streams: Streams,
+  stream: LoadedStream<Event>,
+  { context, expectedRevision, decide, occurredAt }: Command<Event>,
+): Promise<CommandResult<Event> | undefined> {
+  if (expectedRevision !== undefined && stream.revision !== expectedRevision) throw new VersionConflict(stream.revision);
+  const decision = await decide(stream.events);
+  if ('refused' in decision) throw new CommandRefused(decision.refused, decision.field);
+  if (decision.length === 0) {
+    return { outcome: 'unchanged', events: [], revision: stream.revision, position: stream.events.at(-1)?.position ?? -1n };
+  }
+  try {
+    const appended = await streams.append(stream, decision, context, occurredAt);
+    return { outcome: 'appended', events: [...decision], ...appended };
+  } catch (error) {
+    if (!isWrongExpectedRevision(error)) throw error;
+    return undefined;
+  }
+}
