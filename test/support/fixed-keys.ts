@@ -4,6 +4,9 @@ import { type KeyRef, KeyRing, type KeySource, type KeyState } from '../../src/e
 
 /** Data keys that follow from their names, for events that must decode the same in every run and need no database. */
 export class FixedKeys implements KeySource {
+  /** The owners of each call, in order. */
+  readonly provisioned: (readonly string[])[] = [];
+  readonly fetched: (readonly KeyRef[])[] = [];
   private readonly erased = new Set<string>();
 
   /** @param known hexadecimal keys by owner, instead of those that follow from the names; other owners then have none */
@@ -14,12 +17,18 @@ export class FixedKeys implements KeySource {
   }
 
   provision(team: string, owners: readonly string[]): Promise<KeyRing> {
+    this.provisioned.push(owners);
     const erased = owners.find((owner) => this.erased.has(`${team}|${owner}`));
     return erased === undefined ? this.fetch(owners.map((owner) => ({ team, owner }))) : Promise.reject(new KeyErased(erased));
   }
 
   fetch(refs: readonly KeyRef[]): Promise<KeyRing> {
-    return Promise.resolve(new KeyRing(refs.map((ref) => [ref, this.state(ref)])));
+    this.fetched.push(refs);
+    return Promise.resolve(this.ring(refs));
+  }
+
+  private ring(refs: readonly KeyRef[]): KeyRing {
+    return new KeyRing(refs.map((ref) => [ref, this.state(ref)]));
   }
 
   private state({ team, owner }: KeyRef): KeyState {
