@@ -1,0 +1,30 @@
+import { type ArgumentsHost, Catch, type ExceptionFilter, Injectable } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { errorFacts } from './error-facts.js';
+import { JsonLogger } from './json-logger.js';
+import { problemBody, problemOf } from './problem.js';
+
+/** Writes every error as a problem, and logs those that are ours. */
+@Catch()
+@Injectable()
+export class ProblemFilter implements ExceptionFilter {
+  constructor(private readonly logger: JsonLogger) {}
+
+  catch(error: unknown, host: ArgumentsHost): void {
+    const http = host.switchToHttp();
+    const request = http.getRequest<FastifyRequest>();
+    const reply = http.getResponse<FastifyReply>();
+    const problem = problemOf(error);
+    if (problem.status >= 500) {
+      const facts = { correlation_id: request.id, problem: problem.code, ...errorFacts(error) };
+      if (problem.status === 503) this.logger.records.warn(facts, 'dependency unavailable');
+      else this.logger.records.error(facts, 'request failed');
+    }
+    if (reply.sent) return;
+    void reply
+      .status(problem.status)
+      .headers({ ...problem.headers, 'x-correlation-id': request.id })
+      .header('content-type', 'application/problem+json; charset=utf-8')
+      .send(JSON.stringify(problemBody(problem, request.id)));
+  }
+}

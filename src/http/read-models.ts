@@ -1,0 +1,60 @@
+import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor, SetMetadata } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Observable } from 'rxjs';
+import { ProjectionEngine } from '../../projections/engine/projection-engine.js';
+import { Configuration } from '../config/configuration.js';
+import { EventLog } from '../event-log/event-log.js';
+import { HttpProblem } from './http-problem.js';
+import { Positions } from './positions.js';
+import { requestSignal } from './request-signal.js';
+
+const projectionsMetadata = 'mneme:projections';
+
+/** The read models that a read depends on; a `min_position` in its query or body waits for them. */
+export const ReadsFrom = (...projections: [string, ...string[]]) => SetMetadata(projectionsMetadata, projections);
+
+/** Makes a read wait until its read models have reached `min_position`, so that a client reads what it wrote. */
+@Injectable()
+export class MinPositionInterceptor implements NestInterceptor {
+  constructor(
+    private readonly reflector: Reflector,
+    private readonly positions: Positions,
+    private readonly engine: ProjectionEngine,
+    private readonly log: EventLog,
+    private readonly configuration: Configuration,
+  ) {}
+
+  async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
+    const projections = this.reflector.get<readonly string[] | undefined>(projectionsMetadata, context.getHandler());
+    const http = context.switchToHttp();
+    const token = minPositionOf(http.getRequest<FastifyRequest>());
+    if (projections && token !== undefined) {
+      await this.reach(this.positions.parse(token), projections, requestSignal(http.getResponse<FastifyReply>()));
+    }
+    return next.handle();
+  }
+
+  private async reach(position: bigint, projections: readonly string[], signal: AbortSignal): Promise<void> {
+    const now = await this.engine.waitFor(position, 0, projections, signal);
+    if (now.reached) return;
+    // Only now: a position that the read models have reached cannot lie beyond the head.
+    if (position > (await this.log.head())) throw new HttpProblem(422, 'position_beyond_head', { field: 'min_position' });
+    const later = await this.engine.waitFor(position, this.configuration.minPositionWaitMs, projections, signal);
+    if (later.reached) return;
+    throw new HttpProblem(202, 'read_model_behind', {
+      detail: 'The write stands; the read model has not caught up with it yet. Read again.',
+      headers: { 'retry-after': '1' },
+      extensions: { requested: this.positions.token(position), reached: this.positions.token(later.position) },
+    });
+  }
+}
+
+/** Not a string: validation names the field, later. */
+function minPositionOf({ query, body }: FastifyRequest): string | undefined {
+  for (const source of [query, body]) {
+    const token = source !== null && typeof source === 'object' && 'min_position' in source ? source.min_position : undefined;
+    if (typeof token === 'string') return token;
+  }
+  return undefined;
+}
