@@ -1,0 +1,91 @@
+import { Body, Controller, Post, Query } from '@nestjs/common';
+import { QueryBus } from '@nestjs/cqrs';
+import { ApiProperty, ApiTags, IntersectionType } from '@nestjs/swagger';
+import { RequireScope, TeamActor } from '../http/authentication.js';
+import { HttpProblem } from '../http/http-problem.js';
+import { Operation } from '../http/openapi.js';
+import { Positions } from '../http/positions.js';
+import { ReadsFrom, readModelBehind } from '../http/read-models.js';
+import { RequestSignal } from '../http/request-signal.js';
+import { ScoreContractResponse } from '../recall/score-contract-response.js';
+import {
+  answerCheckStatus,
+  finaliseScores,
+  isAnswerCheckProblem,
+  parseAnswerCheck,
+  responseFields,
+} from '../ranking/score-contract.js';
+import { RecallProceduresRequest, RecallQuery } from './procedure-requests.js';
+import { ProcedureMatchResponse, rankedMatch } from './procedure-responses.js';
+import { PendingVectors } from './pending-vectors.js';
+import { RecallProcedures } from './recall-procedures.handler.js';
+
+class ProcedureMatches {
+  @ApiProperty({ type: [ProcedureMatchResponse] }) matches!: ProcedureMatchResponse[];
+}
+
+export class RecallProceduresResponse extends IntersectionType(ProcedureMatches, ScoreContractResponse) {}
+
+@Controller('v1/procedures')
+@ApiTags('recall')
+export class RecallProceduresController {
+  constructor(
+    private readonly queries: QueryBus,
+    private readonly positions: Positions,
+    private readonly pendingVectors: PendingVectors,
+  ) {}
+
+  @Post('recall')
+  @RequireScope('memory:read')
+  @ReadsFrom('procedures', 'judged_counters')
+  @Operation({
+    id: 'recall_procedures',
+    summary: 'The procedures most worth trying for a question',
+    kind: 'read',
+    returns: RecallProceduresResponse,
+  })
+  async recall(
+    @TeamActor() { team }: TeamActor,
+    @Body() body: RecallProceduresRequest,
+    @Query() query: RecallQuery,
+    @RequestSignal() signal: AbortSignal,
+  ) {
+    const request = parseAnswerCheck(body.answer_check ?? query.answer_check);
+    if (isAnswerCheckProblem(request))
+      throw new HttpProblem(400, request.code, { field: 'answer_check', detail: request.message });
+    const token = body.min_position ?? query.min_position;
+    if (token !== undefined) await this.vectorsOf(team, token, signal);
+    const { scope, question, intent, top, min_similarity: minSimilarity } = body;
+    const recalled = await this.queries.execute(
+      new RecallProcedures(team, { scope, question, intent, top, minSimilarity }, signal),
+    );
+    const resultCount = recalled.matches.length;
+    return {
+      matches: finaliseScores(recalled.matches.map(rankedMatch)),
+      ...responseFields({
+        completed: true,
+        resultCount,
+        candidateCount: recalled.candidateCount,
+        removedByFloor: recalled.removedByCutOff,
+        answerCheck: answerCheckStatus({ ...noAnswerCheck, request, resultCount }),
+      }),
+    };
+  }
+
+  private async vectorsOf(team: string, token: string, signal: AbortSignal): Promise<void> {
+    const settled = await this.pendingVectors.settled(team, this.positions.parse(token), signal);
+    if (!settled) throw readModelBehind({ requested: token });
+  }
+}
+
+/** No judge reads procedures: the check is off, whatever a caller asks. */
+const noAnswerCheck = {
+  configured: false,
+  systemRecall: false,
+  isQuestion: true,
+  readsOtherProfile: false,
+  otherProfileAllowed: false,
+  memo: false,
+  timeLeft: true,
+  judge: 'ready',
+} as const;

@@ -1,0 +1,47 @@
+import { ensureFirstAdminKey } from './access/first-admin-key.js';
+import { AppModule } from './app.module.js';
+import type { Configuration } from './config/configuration.js';
+import { createApplication } from './http/application.js';
+import { LocalOperator } from './http/local-operator.js';
+import { type Infrastructure, openInfrastructure, type Overrides } from './infrastructure.js';
+
+export interface RunningService {
+  readonly url: string;
+  /** Key of the operator who runs this process; it ends with the process. */
+  readonly localOperatorKey: string;
+  readonly infrastructure: Infrastructure;
+  /** Answers what it has accepted, then ends. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts the whole service: infrastructure, then HTTP. The embedded default gets its first admin key, and names its address
+ * in the data folder for the command line.
+ */
+export async function startService(configuration: Configuration, overrides: Overrides = {}): Promise<RunningService> {
+  const infrastructure = await openInfrastructure(configuration, overrides);
+  try {
+    const app = await createApplication(AppModule.on(infrastructure));
+    const { host, port } = configuration.http;
+    await app.listen(port, host);
+    const url = addressOf(await app.getUrl());
+    const { folder } = infrastructure;
+    if (folder && !folder.hasAdminKey()) folder.writeAdminKey(await ensureFirstAdminKey(app));
+    folder?.announce(url);
+    return {
+      url,
+      localOperatorKey: app.get(LocalOperator).key,
+      infrastructure,
+      stop: async () => {
+        await app.close();
+        await infrastructure.stop();
+      },
+    };
+  } catch (error) {
+    await infrastructure.stop();
+    throw error;
+  }
+}
+
+/** Nest says [::1] for every loopback address it does not know; a client on this machine reaches 127.0.0.1. */
+const addressOf = (url: string): string => url.replace('[::1]', '127.0.0.1').replace('0.0.0.0', '127.0.0.1').replace('[::]', '127.0.0.1');
