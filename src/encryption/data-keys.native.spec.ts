@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../database/database.js';
 import { freshDatabase } from '../../test/support/database.js';
-import { DataKeys } from './data-keys.js';
+import { DataKeys, wantedKeys } from './data-keys.js';
 import { MasterKey } from './master-key.js';
 
 describe('data keys, asked for at the same time', () => {
@@ -46,5 +46,25 @@ describe('data keys, asked for at the same time', () => {
       await Promise.allSettled([keys.provision(team, [owner]), keys.destroy(team, owner), keys.provision(team, [owner])]);
       expect((await keys.fetch([{ team, owner }])).get({ team, owner })).toEqual({ state: 'erased' });
     }
+  });
+});
+
+describe('many data keys', () => {
+  let database: Database;
+  beforeAll(async () => (database = await freshDatabase()));
+  afterAll(() => database.close());
+
+  it('are found by their primary key', async () => {
+    await database.query(
+      `INSERT INTO mneme.data_keys (team_id, owner, state, wrapped_key)
+       SELECT gen_random_uuid(), 'memory-' || n, 'active', decode(repeat('00', 60), 'hex') FROM generate_series(1, 20000) n`,
+    );
+    await database.query('ANALYZE mneme.data_keys');
+    const plan = await database.as('mneme_system', (queries) =>
+      queries.query<Record<'QUERY PLAN', string>>(`EXPLAIN ${wantedKeys}`, [[randomUUID()], ['memory-1']]),
+    );
+    const text = plan.map((line) => line['QUERY PLAN']).join('\n');
+    expect(text).toContain('data_keys_pkey');
+    expect(text).not.toContain('Seq Scan');
   });
 });

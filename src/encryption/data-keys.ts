@@ -75,12 +75,7 @@ export class DataKeys {
     const distinct = [...new Map(refs.map((ref) => [keyAad(ref), ref])).values()];
     if (distinct.length === 0) return new KeyRing([]);
     const rows = await this.database.as('mneme_system', (queries) =>
-      queries.query<KeyRow>(
-        `SELECT k.team_id, k.owner, k.state, k.wrapped_key
-         FROM unnest($1::uuid[], $2::text[]) AS wanted(team_id, owner)
-         JOIN mneme.data_keys k ON k.team_id = wanted.team_id AND k.owner = wanted.owner`,
-        [distinct.map(({ team }) => checkedTeamId(team)), distinct.map(({ owner }) => owner)],
-      ),
+      queries.query<KeyRow>(wantedKeys, [distinct.map(({ team }) => checkedTeamId(team)), distinct.map(({ owner }) => owner)]),
     );
     return this.ring(rows);
   }
@@ -132,6 +127,12 @@ export class DataKeys {
     );
   }
 }
+
+/** Keys of many owners, of several teams; exported for the test of its plan. */
+export const wantedKeys = `
+  SELECT k.team_id, k.owner, k.state, k.wrapped_key
+  FROM unnest($1::uuid[], $2::text[]) AS wanted(team_id, owner)
+  JOIN mneme.data_keys k ON k.team_id = wanted.team_id AND k.owner = wanted.owner`;
 
 async function insertMissing(queries: Queries, teamId: string, owners: string[], wrapped: Buffer[]): Promise<KeyRow[]> {
   const rows = await queries.query<KeyRow>(

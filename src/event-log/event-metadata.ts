@@ -49,6 +49,9 @@ export function eventMetadata(stored: Readonly<Record<string, unknown>>): EventM
   };
 }
 
+/** The hash in an event's metadata. */
+export const storedHash = (metadata: string): unknown => (JSON.parse(metadata) as Partial<Record<string, unknown>>).hash;
+
 function wholeNumber(text: string, least = 0): number {
   if (!/^[0-9]{1,9}$/.test(text) || Number(text) < least)
     throw new IntegrityError('the metadata hold no whole number where one belongs');

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Codec } from './codec.js';
 import type { CommandContext } from './command-context.js';
 import type { DomainEvent, RecordedEvent } from './domain-event.js';
-import { isAppendOutcomeUnknown } from './errors.js';
+import { isAppendOutcomeUnknown, isLogUnavailable, WrongExpectedRevision, type AppendOutcomeUnknown } from './errors.js';
+import { storedHash } from './event-metadata.js';
 import type { Append, Appended, EventLog, StoredEvent } from './event-log.js';
 import { streamName, type StreamId } from './stream-name.js';
 
@@ -14,8 +15,8 @@ export interface LoadedStream<Event extends DomainEvent> {
   readonly lastHash: string | undefined;
 }
 
-/** How often an append of unknown outcome is sent again. */
-const resends = 3;
+/** Longest waits before an append of unknown outcome is sent again, in milliseconds: about as long as a server takes to come back. */
+const resendAfterMs = [100, 400, 1600];
 
 /** Streams of decoded events. */
 export class Streams {
@@ -37,7 +38,7 @@ export class Streams {
   /**
    * Appends after what was loaded. An append of unknown outcome is sent again unchanged, up to three times.
    *
-   * @throws WrongExpectedRevision when someone else appended since; EventNotEncodable, KeyErased, AppendTooLarge,
+   * @throws WrongExpectedRevision when someone else appended since, be it another run of the same command; EventNotEncodable, KeyErased, AppendTooLarge,
    * AppendOutcomeUnknown, LogUnavailable, StreamTombstoned, AccessDenied, DatabaseUnavailable
    */
   async append<Event extends DomainEvent>(
@@ -48,16 +49,55 @@ export class Streams {
   ): Promise<Appended> {
     const last = revision === 'no_stream' || lastHash === undefined ? undefined : { revision, hash: lastHash };
     const encoded = await this.codec.encode(name, last, events, context, occurredAt);
-    return this.send({ stream: name, events: encoded, expected: revision });
+    const appended = await this.send({ stream: name, events: encoded, expected: revision });
+    await this.expectOurs({ stream: name, events: encoded, expected: revision }, appended);
+    return appended;
   }
 
-  private async send({ stream, events, expected }: Append, resent = 0): Promise<Appended> {
+  /**
+   * Two runs of one command at the same moment send events with the same ids to the same place. The log takes the second
+   * for a repetition of the first and reports success, though it stored the first one's events, and those may differ.
+   */
+  private async expectOurs({ stream, events, expected }: Append, { revision }: Appended): Promise<void> {
+    const stored = await this.readEvent(stream, revision);
+    const ours = events.at(-1);
+    if (stored && ours && storedHash(stored.metadata) !== storedHash(ours.metadata))
+      throw new WrongExpectedRevision(stream, expected, revision);
+  }
+
+  /** Undefined when the log cannot be read now: what was appended stands, and must not be reported as failed. */
+  private async readEvent(stream: string, revision: bigint): Promise<StoredEvent | undefined> {
     try {
-      return await this.log.append(stream, events, { expected });
+      for await (const event of this.log.readStream(stream, { from: revision, limit: 1 })) return event;
     } catch (error) {
-      if (!isAppendOutcomeUnknown(error) || resent === resends) throw error;
+      if (!isLogUnavailable(error)) throw error;
     }
-    await sleep(100 * 2 ** resent * (0.5 + Math.random() / 2));
-    return this.send({ stream, events, expected }, resent + 1);
+    return undefined;
+  }
+
+  private async send(append: Append): Promise<Appended> {
+    try {
+      return await this.sendOnce(append);
+    } catch (error) {
+      if (!isAppendOutcomeUnknown(error)) throw error;
+      return this.sendAgain(append, error);
+    }
+  }
+
+  /** Until the log says what became of it. A log that cannot be reached now says nothing, so the outcome stays unknown. */
+  private async sendAgain(append: Append, unknown: AppendOutcomeUnknown): Promise<Appended> {
+    for (const waitMs of resendAfterMs) {
+      await sleep(waitMs * (0.5 + Math.random() / 2));
+      try {
+        return await this.sendOnce(append);
+      } catch (error) {
+        if (!isAppendOutcomeUnknown(error) && !isLogUnavailable(error)) throw error;
+      }
+    }
+    throw unknown;
+  }
+
+  private sendOnce({ stream, events, expected }: Append): Promise<Appended> {
+    return this.log.append(stream, events, { expected });
   }
 }
