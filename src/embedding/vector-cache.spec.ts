@@ -29,7 +29,7 @@ describe('the vector cache', () => {
     await keys.provision(team, [id]);
     return id;
   }
-  const found = async (text: string, inTeam = team) => {
+  const found = async (text: string, inTeam: string = team) => {
     const contentHmac = (await cache.hmacOf(inTeam))(text);
     return (await cache.find([{ team: inTeam, contentHmac }])).get(contentHmac);
   };
