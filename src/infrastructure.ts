@@ -64,7 +64,7 @@ export interface Infrastructure {
 }
 
 /** Adapters that stand in for the configured ones. */
-export type Overrides = Partial<Pick<Infrastructure, 'clock' | 'logger' | 'embedder' | 'intents' | 'evaluator'>>;
+export type Overrides = Partial<Pick<Infrastructure, 'clock' | 'logger' | 'database' | 'embedder' | 'intents' | 'evaluator'>>;
 
 /** Every event type the product knows; a gap in an upcaster chain stops start-up here. */
 export const eventCatalogue = new EventCatalogue([logEvents, accessEvents, procedureEvents, executionEvents]);
@@ -107,7 +107,7 @@ export async function openInfrastructure(configuration: Configuration, overrides
 async function open(configuration: Configuration, overrides: Overrides, started: Started): Promise<Infrastructure> {
   const logger = overrides.logger ?? new JsonLogger(configuration.logLevel);
   const clock = overrides.clock ?? new SystemClock();
-  const { database, masterKey, folder } = await openDatabase(configuration, started);
+  const { database, masterKey, folder } = await openDatabase(configuration, overrides.database, started);
   await checkRequirements(database);
   await migrate(database);
 
@@ -133,7 +133,14 @@ async function open(configuration: Configuration, overrides: Overrides, started:
     onBatch: () => embeddingWorker.wake(),
   });
   const keyDestroyer = new KeyDestroyer(database, keys);
-  const erasureConsumer = new ErasureConsumer({ database, log, logId, streamPrefix: configuration.streamPrefix, keyDestroyer, logger: logger.records });
+  const erasureConsumer = new ErasureConsumer({
+    database,
+    log,
+    logId,
+    streamPrefix: configuration.streamPrefix,
+    keyDestroyer,
+    logger: logger.records,
+  });
   for (const part of [erasureConsumer, engine, embeddingWorker]) {
     await part.start();
     started.add(() => part.stop());
@@ -166,12 +173,13 @@ async function open(configuration: Configuration, overrides: Overrides, started:
 /** The server of DATABASE_URL, or the embedded PostgreSQL in the data folder with the keys beside it. */
 async function openDatabase(
   { database: { url, pool }, masterKey, dataFolder }: Configuration,
+  given: Database | undefined,
   started: Started,
 ): Promise<{ database: Database; masterKey: MasterKey; folder: DataFolder | undefined }> {
   if (url !== undefined) {
     if (!masterKey) throw new Error('a server database needs MNEME_MASTER_KEY');
-    const database = new Database(url, false, pool);
-    started.add(() => database.close());
+    const database = given ?? new Database(url, false, pool);
+    if (!given) started.add(() => database.close());
     return { database, masterKey: new MasterKey(masterKey), folder: undefined };
   }
   const folder = DataFolder.open(dataFolder);

@@ -44,4 +44,5 @@ export async function startService(configuration: Configuration, overrides: Over
 }
 
 /** Nest says [::1] for every loopback address it does not know; a client on this machine reaches 127.0.0.1. */
-const addressOf = (url: string): string => url.replace('[::1]', '127.0.0.1').replace('0.0.0.0', '127.0.0.1').replace('[::]', '127.0.0.1');
+const addressOf = (url: string): string =>
+  url.replace('[::1]', '127.0.0.1').replace('0.0.0.0', '127.0.0.1').replace('[::]', '127.0.0.1');

@@ -57,7 +57,8 @@ export class ErasureConsumer {
         await this.consume();
         failures = 0;
       } catch (error) {
-        if (!isLogUnavailable(error) && !isDatabaseUnavailable(error)) this.options.logger?.error(errorFacts(error), 'destroying keys failed');
+        if (!isLogUnavailable(error) && !isDatabaseUnavailable(error))
+          this.options.logger?.error(errorFacts(error), 'destroying keys failed');
         const most = Math.min(longestPauseMs, 100 * 2 ** failures);
         await sleep(Math.random() * most, undefined, { signal: this.stopping.signal }).catch(() => undefined);
       }

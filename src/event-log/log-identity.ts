@@ -32,3 +32,8 @@ export async function openLog(streams: Streams): Promise<{ logId: string }> {
 
 const logIdOf = async (streams: Streams): Promise<string | undefined> =>
   (await streams.load<LogEvent>(logStream)).events[0]?.data.log_id;
+
+/** The log this process works on; an injection token. */
+export class LogIdentity {
+  constructor(readonly logId: string) {}
+}
