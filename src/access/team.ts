@@ -1,4 +1,5 @@
-import type { Sealed } from '../event-log/domain-event.js';
+import { isDeepStrictEqual } from 'node:util';
+import { isRedacted, type Sealed } from '../event-log/domain-event.js';
 import type { EventDefinitions } from '../event-log/event-catalogue.js';
 import type { Refusal } from '../event-log/execute.js';
 import { type StreamId, systemTeam } from '../event-log/stream-name.js';
@@ -172,14 +173,15 @@ function teamKeyIssued(command: IssueApiKey, profiles: ReadonlyMap<string, Profi
   return keyIssued(command);
 }
 
-function keyIssued({ key, profile, scopes, expiresAt, name, now }: IssueApiKey): TeamEvent[] | Refusal {
+function keyIssued(command: IssueApiKey): TeamEvent[] | Refusal {
+  const { key, profile, expiresAt, name, now } = command;
   if (expiresAt !== undefined && new Date(expiresAt) <= now) return { refused: 'expiry_not_in_future', field: 'expires_at' };
   return [
     {
       type: 'ApiKeyIssued',
       key_id: key,
       profile_id: profile ?? null,
-      scopes: [...new Set(scopes)].sort(),
+      scopes: distinctScopes(command),
       expires_at: expiresAt ?? null,
       sealed: name === undefined ? {} : { name },
     },
@@ -191,3 +193,46 @@ function keyRevoked(key: string, { keys }: Keys): TeamEvent[] | Refusal {
   if (status === undefined) return unknown;
   return status === 'revoked' ? [] : [{ type: 'ApiKeyRevoked', key_id: key }];
 }
+
+/**
+ * Whether the events of an earlier command with the same id are what this command does. If not, the caller used one
+ * idempotency key for two different commands.
+ */
+export function isRepetition(command: TeamCommand, [event]: readonly TeamEvent[]): boolean {
+  switch (command.type) {
+    case 'CreateTeam': {
+      const settings = { ...defaultSettings, ...command.settings };
+      return event?.type === 'TeamCreated' && isDeepStrictEqual(event.settings, settings) && isNamed(event.sealed, command.name);
+    }
+    case 'ChangeTeamSettings':
+      return (
+        event?.type === 'TeamSettingsChanged' &&
+        Object.entries(event.settings).every(([name, value]) => command.settings[name as keyof Settings] === value)
+      );
+    case 'CreateProfile':
+      return event?.type === 'ProfileCreated' && event.profile_id === command.profile && isNamed(event.sealed, command.name);
+    case 'DeactivateProfile':
+      return event?.type === 'ProfileDeactivated' && event.profile_id === command.profile;
+    case 'ReactivateProfile':
+      return event?.type === 'ProfileReactivated' && event.profile_id === command.profile;
+    case 'IssueApiKey':
+      return (
+        event?.type === 'ApiKeyIssued' &&
+        event.key_id === command.key &&
+        event.profile_id === (command.profile ?? null) &&
+        event.expires_at === (command.expiresAt ?? null) &&
+        isDeepStrictEqual(event.scopes, distinctScopes(command)) &&
+        isNamed(event.sealed, command.name)
+      );
+    case 'RevokeApiKey':
+      return event?.type === 'ApiKeyRevoked' && event.key_id === command.key;
+    default:
+      return command satisfies never;
+  }
+}
+
+/** An erased name cannot be compared, and counts as equal. */
+const isNamed = (content: Sealed<Partial<Named>>, name: string | undefined): boolean =>
+  isRedacted(content) || content.name === name;
+
+const distinctScopes = ({ scopes }: IssueApiKey): Scope[] => [...new Set(scopes)].sort();
