@@ -9,7 +9,7 @@ import { VectorCache } from './vector-cache.js';
 
 const contract = { id: 'test:3', dimensions: 3 };
 const vector = Float32Array.of(0.1, -2, 3);
-const team = randomUUID();
+const team: string = randomUUID();
 
 describe('the vector cache', () => {
   let database: Database;
@@ -29,7 +29,7 @@ describe('the vector cache', () => {
     await keys.provision(team, [id]);
     return id;
   }
-  const found = async (text: string, inTeam: string = team) => {
+  const found = async (text: string, inTeam = team) => {
     const contentHmac = (await cache.hmacOf(inTeam))(text);
     return (await cache.find([{ team: inTeam, contentHmac }])).get(contentHmac);
   };
