@@ -37,3 +37,8 @@ export const isLogMismatch = (error: unknown): error is LogMismatch => error ins
 export const isProjectionUnknown = (error: unknown): error is ProjectionUnknown => error instanceof ProjectionUnknown;
 export const isRebuildRunning = (error: unknown): error is RebuildRunning => error instanceof RebuildRunning;
 export const isRebuildFailed = (error: unknown): error is RebuildFailed => error instanceof RebuildFailed;
+
+/** A projection breaks the engine's rules. The message is made of names of tables and columns only, so it may be stored and shown. */
+export class ProjectionDefect extends Error {
+  readonly code = 'projection_defect';
+}

@@ -1,76 +1,84 @@
-import type { Database } from '../../src/database/database.js';
-import type { RecordedEvent } from '../../src/event-log/domain-event.js';
-import type { EventLog, StoredEvent } from '../../src/event-log/event-log.js';
-import { ProjectionUnknown } from './errors.js';
+import { discardBuild, makeBuild } from './build-life.js';
+import { lockGroup, noteFailedReplacement, type Build } from './builds.js';
+import { ProjectionUnknown, RebuildFailed, RebuildRunning } from './errors.js';
+import { describeError } from './failures.js';
+import { ProjectionGroup } from './group.js';
+import { engineSettings, type EngineSettings, type ProjectionEngineOptions } from './options.js';
+import { Bell, Gate, type Meter } from './pacing.js';
+import { readProgress, readStatus, standingOf } from './progress.js';
 import type { Projection } from './projection.js';
+import { Rebuild } from './rebuild.js';
+import { checkLog, takeOver, type ToBuild } from './start-up.js';
 import type { ProjectionStatus, RebuildProgress } from './status.js';
 
-/** What the engine needs of the codec. */
-export interface EventDecoder {
-  readonly streamPrefix: string;
-  /** @throws an error with the code `key_unavailable` when a data key cannot be had now */
-  decode(events: readonly StoredEvent[], options?: { content?: boolean }): Promise<RecordedEvent[]>;
-}
+export type { EngineLogger, EventDecoder, ProjectionEngineOptions } from './options.js';
 
-export interface EngineLogger {
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-  error(fields: object, message: string): void;
-}
-
-export interface ProjectionEngineOptions {
-  readonly database: Database;
-  readonly log: EventLog;
-  readonly codec: EventDecoder;
-  readonly logId: string;
-  readonly projections: readonly Projection[];
-  readonly logger?: EngineLogger;
-  /** Most events of one transaction; default 500. */
-  readonly batchEvents?: number;
-  /** Longest wait for more events before a batch is applied, milliseconds; default 50. */
-  readonly batchMs?: number;
-  /** Vectors of this contract are copied from the cache into new rows; none are without it. */
-  readonly embeddingContract?: string;
-  /** Called after each batch that was committed. */
-  readonly onBatch?: () => void;
-}
+/** How often a waiting reader looks for what another process has applied, milliseconds. */
+const lookMs = 25;
 
 /** Keeps the read models level with the log: one group of projections, one transaction and one checkpoint a batch. */
 export class ProjectionEngine {
-  constructor(private readonly options: ProjectionEngineOptions) {}
+  private readonly settings: EngineSettings;
+  private readonly gate = new Gate();
+  private readonly bell = new Bell();
+  private readonly builders = new Map<string, Meter>();
+  private group: ProjectionGroup | undefined;
+  private superseded = false;
+  private stopping = new AbortController();
+  private running: Promise<unknown> | undefined;
+
+  constructor(options: ProjectionEngineOptions) {
+    this.settings = engineSettings(options);
+  }
 
   /**
-   * Makes missing schemas, takes ownership of the group, builds new versions and starts applying events.
+   * Makes missing schemas, takes ownership of the group, and starts applying events. Projections that are new to a log
+   * that was read already are built meanwhile and join the group when they are level with it.
    *
    * @throws LogMismatch when the checkpoints belong to another log or lie beyond its head
    */
   async start(): Promise<void> {
-    await this.options.log.head();
+    if (this.running) throw new Error('the projection engine runs already');
+    await checkLog(this.settings);
+    const { epoch, toBuild } = await takeOver(this.settings);
+    this.stopping = new AbortController();
+    this.superseded = false;
+    this.group = new ProjectionGroup(this.settings, epoch, this.gate, this.bell);
+    this.running = Promise.all([this.runGroup(this.group), this.buildMissing(toBuild)]);
   }
 
   /** Ends after the batch at hand. */
   async stop(): Promise<void> {
-    await Promise.resolve();
+    this.stopping.abort();
+    await this.running;
+    this.running = undefined;
+    this.group = undefined;
   }
 
+  /** Of all declared projections. @throws LogUnavailable, DatabaseUnavailable */
   async status(): Promise<ProjectionStatus[]> {
-    return Promise.resolve([]);
+    return readStatus(this.settings, {
+      meter: (name) => this.builders.get(name) ?? this.group?.meter,
+      trouble: this.superseded ? 'superseded: another process has taken over' : this.group?.lastTrouble,
+    });
   }
 
   /**
-   * Builds the projection anew from event 0 beside the one that serves, then switches in one transaction.
+   * Builds the projection anew from event 0 beside the one that serves, then switches in one transaction. A stopped
+   * projection is healthy afterwards.
    *
-   * @throws ProjectionUnknown, RebuildRunning, RebuildFailed
+   * @throws ProjectionUnknown, RebuildRunning, RebuildFailed; what served before a failed one still does
    */
-  async rebuild(name: string, onProgress?: (progress: RebuildProgress) => void): Promise<void> {
-    onProgress?.({ projection: name, position: -1n, head: await this.options.log.head(), events: 0, rate: 0 });
-    throw new ProjectionUnknown(name);
+  async rebuild(name: string, onProgress: (progress: RebuildProgress) => void = () => undefined): Promise<void> {
+    const projection = this.declared(name);
+    await this.fill(projection, await this.newBuild(projection), false, onProgress);
   }
 
   /**
-   * Waits until the group has applied `position`, or for `timeoutMs`.
+   * Waits until the group has applied `position`, or for `timeoutMs`; not for a stopped projection, which never will.
    *
-   * @param projections names that the read depends on: a stopped one counts with its own position
+   * @param projections names that the read depends on: a stopped one, or one being built, counts with its own position
+   * @throws ProjectionUnknown, DatabaseUnavailable; the signal's reason when it aborts
    */
   async waitFor(
     position: bigint,
@@ -78,6 +86,98 @@ export class ProjectionEngine {
     projections: readonly string[],
     signal?: AbortSignal,
   ): Promise<{ reached: boolean; position: bigint }> {
-    return Promise.resolve({ reached: timeoutMs < 0 && projections.length < 0 && !!signal, position });
+    const until = performance.now() + timeoutMs;
+    for (;;) {
+      signal?.throwIfAborted();
+      const rings = this.bell.rings;
+      const { reached, hopeless, told } = await this.reached(position, projections);
+      const left = until - performance.now();
+      if (reached >= position) return { reached: true, position: reached };
+      if (left <= 0 || hopeless) return { reached: false, position: reached };
+      await this.bell.next(rings, told ? left : Math.min(left, lookMs), signal);
+    }
+  }
+
+  /** `told`: the bell rings when there is news; else it must be looked for. */
+  private async reached(
+    wanted: bigint,
+    names: readonly string[],
+  ): Promise<{ reached: bigint; hopeless: boolean; told: boolean }> {
+    const projections = names.map((name) => this.declared(name));
+    const current = this.group?.current;
+    const told = current !== undefined && projections.every((each) => standingOf(each, current).state === 'active');
+    if (told) return { reached: current.position, hopeless: false, told };
+    const now = await readProgress(this.settings.database);
+    const standings = projections.map((each) => standingOf(each, now));
+    return {
+      reached: standings.reduce((least, { position }) => (position < least ? position : least), now.position),
+      hopeless: standings.some(({ state, position }) => state === 'stopped' && position < wanted),
+      told,
+    };
+  }
+
+  private declared(name: string): Projection {
+    const projection = this.settings.projections.get(name);
+    if (!projection) throw new ProjectionUnknown(name);
+    return projection;
+  }
+
+  private async runGroup(group: ProjectionGroup): Promise<void> {
+    this.superseded = (await group.run(this.stopping.signal)) === 'superseded';
+    if (this.superseded) this.settings.logger.warn({}, 'another process projects now; this one stands by');
+  }
+
+  /** One after the other, in the background: readers of other projections need not wait for them. */
+  private async buildMissing(missing: readonly ToBuild[]): Promise<void> {
+    for (const { projection, build } of missing) {
+      if (this.stopping.signal.aborted) return;
+      await this.buildOne(projection, build).catch((error: unknown) => {
+        const reason = error instanceof RebuildFailed ? error.reason : describeError(error);
+        this.settings.logger.error({ projection: projection.name, error: reason }, 'a projection could not be built');
+      });
+    }
+  }
+
+  private async buildOne(projection: Projection, build: Build | undefined): Promise<void> {
+    const made = build ?? (await this.newBuild(projection));
+    try {
+      await this.fill(projection, made, build !== undefined, () => undefined);
+    } catch (error) {
+      const reason = error instanceof RebuildFailed ? error.reason : describeError(error);
+      await this.settings.database.asOwner((queries) => noteFailedReplacement(queries, projection.name, reason));
+      throw error;
+    }
+  }
+
+  private async newBuild(projection: Projection): Promise<Build> {
+    const build = await this.settings.database.asOwner(async (queries) => {
+      await lockGroup(queries);
+      return makeBuild(queries, projection);
+    });
+    if (!build) throw new RebuildRunning(projection.name);
+    return build;
+  }
+
+  private async fill(
+    projection: Projection,
+    build: Build,
+    first: boolean,
+    onProgress: (progress: RebuildProgress) => void,
+  ): Promise<void> {
+    const { settings, gate } = this;
+    const rebuild = new Rebuild({ settings, projection, build, first, gate, signal: this.stopping.signal, onProgress });
+    this.builders.set(projection.name, rebuild.meter);
+    try {
+      await rebuild.run();
+    } catch (error) {
+      // A build that cannot even be dropped now is dropped by the next start.
+      await settings.database.asOwner((queries) => discardBuild(queries, build.schema)).catch(() => undefined);
+      throw error instanceof RebuildFailed ? error : new RebuildFailed(projection.name, describeError(error));
+    } finally {
+      this.builders.delete(projection.name);
+      this.group?.forget();
+      this.bell.ring();
+    }
+    settings.onBatch();
   }
 }

@@ -41,10 +41,25 @@ export interface Table<R extends Row = Row> {
 type TableOptions<R extends Row> = Pick<Table<R>, 'name' | 'columns' | 'key'> &
   Partial<Pick<Table<R>, 'nullable' | 'history' | 'indexes' | 'operational' | 'embeds' | 'systemReadable'>>;
 
-/** Declares a table. @throws Error when a key or an index does not begin with team_id */
+const identifier = /^[a-z][a-z0-9_]{0,39}$/;
+
+/**
+ * Declares a table.
+ *
+ * @throws Error when a key or an index does not begin with team_id, a name is not lower-case snake case, or a column has
+ * the name of one that the history table has anyway
+ */
 export function table<R extends Row>(options: TableOptions<R>): Table<R> {
+  for (const name of [options.name, ...Object.keys(options.columns)]) {
+    if (!identifier.test(name))
+      throw new Error(`${name} is no name for a table or a column: lower-case snake case, at most 40 characters`);
+  }
   for (const columns of [options.key, ...(options.indexes ?? [])]) {
     if (columns[0] !== 'team_id') throw new Error(`${options.name}: keys and indexes begin with team_id`);
+  }
+  for (const name of options.history ? [...options.key, ...options.history] : []) {
+    if (name === 'position' || name === 'removed')
+      throw new Error(`${options.name}: the history table has a column ${name} of its own`);
   }
   return { nullable: [], history: undefined, indexes: [], operational: [], embeds: undefined, systemReadable: false, ...options };
 }
@@ -63,10 +78,7 @@ export type Change =
   /** Removes every row, current and historical, whose columns equal these: for erasure. The columns are in the history table too. */
   | { readonly op: 'erase'; readonly table: Table; readonly where: Row };
 
-export const lookup = <R extends Row>(of: Table<R>, where: Partial<R>): Lookup => ({
-  table: of as unknown as Table,
-  where: where as Row,
-});
+export const lookup = <R extends Row>(of: Table<R>, where: Partial<R>): Lookup => ({ table: of, where: where as Row });
 export const put = <R extends Row>(into: Table<R>, row: R): Change => ({ op: 'put', table: into as unknown as Table, row });
 export const remove = <R extends Row>(from: Table<R>, key: Partial<R>): Change => ({
   op: 'remove',
@@ -79,10 +91,15 @@ export const erase = <R extends Row>(from: Table<R>, where: Partial<R>): Change 
   where: where as Row,
 });
 
-/** The rows loaded for a batch, with the changes of its earlier events already applied. */
+/**
+ * The rows an event asked for, with the changes of the batch's earlier events already applied.
+ *
+ * Both refuse what the event's own `load` and `follow` did not cover: such a row would be here or not depending on how
+ * the log happened to be cut into batches. Operational columns are not here.
+ */
 export interface Rows {
   get<R extends Row>(from: Table<R>, key: Partial<R>): R | undefined;
-  /** In key order. Only rows that `load` asked for, or that the batch itself made, are here. */
+  /** In key order. */
   find<R extends Row>(from: Table<R>, where: Partial<R>): R[];
 }
 
@@ -99,7 +116,13 @@ export interface Projection<Event extends DomainEvent = DomainEvent> {
   /** Whether `changes` reads sealed content; if not, boxes stay shut and no keys are fetched. */
   readonly needsContent: boolean;
   readonly tables: readonly Table[];
+  /** Rows needed for these events; called with one event at a time, fetched for the whole batch at once. */
   load(events: readonly RecordedEvent<Event>[]): Lookup[];
+  /**
+   * Further rows, reached through those at hand: evidence -> supports -> their relationships. Asked again, with what the
+   * last answer added, until an answer adds nothing; at most four times an event.
+   */
+  follow?(event: RecordedEvent<Event>, rows: Rows): Lookup[];
   changes(event: RecordedEvent<Event>, rows: Rows): Change[];
 }
 

@@ -1,0 +1,81 @@
+import { readBuilds, readGroup, type Build } from './builds.js';
+import type { EngineSettings } from './options.js';
+import type { Meter } from './pacing.js';
+import type { Projection } from './projection.js';
+import type { ProjectionStatus } from './status.js';
+
+/** Where one projection is, and whether it will get any further by itself. */
+export interface Standing {
+  readonly version: number;
+  readonly state: 'active' | 'building' | 'stopped';
+  readonly position: bigint;
+  readonly lastError: string | null;
+}
+
+export interface Progress {
+  /** The group's. */
+  readonly position: bigint;
+  readonly builds: readonly Build[];
+}
+
+/** Of a projection's builds, the one its readers should know of. */
+export function standingOf({ name, version }: Projection, { position, builds }: Progress): Standing {
+  const own = builds.filter((build) => build.name === name);
+  const serving = own.find(({ state }) => state !== 'building');
+  if (serving?.state === 'active') return { version: serving.version, state: 'active', position, lastError: null };
+  const building = own.find(({ state }) => state === 'building');
+  const shown = building ?? serving;
+  if (!shown) return { version, state: 'building', position: -1n, lastError: null };
+  return {
+    version: shown.version,
+    state: building ? 'building' : 'stopped',
+    position: shown.position ?? -1n,
+    lastError: shown.lastError,
+  };
+}
+
+/** Reads where the group and its builds stand, whichever process moves them. */
+export async function readProgress(database: EngineSettings['database']): Promise<Progress> {
+  const group = await readGroup(database);
+  return { position: group?.position ?? -1n, builds: await readBuilds(database) };
+}
+
+/** What the engine of this process adds to what the database knows. */
+export interface Motion {
+  /** Speed of a projection's builder, or of the group. */
+  readonly meter: (name: string) => Meter | undefined;
+  /** Why the group does not move. */
+  readonly trouble: string | undefined;
+}
+
+export async function readStatus(settings: EngineSettings, motion: Motion): Promise<ProjectionStatus[]> {
+  const progress = await readProgress(settings.database);
+  const standings = new Map([...settings.projections.values()].map((each) => [each.name, standingOf(each, progress)]));
+  const head = await settings.log.head();
+  const oldest = new Map<bigint, Date | undefined>();
+  for (const { position } of standings.values()) {
+    if (!oldest.has(position)) oldest.set(position, position < head ? await recordedAfter(settings, position) : undefined);
+  }
+  return [...standings].map(([name, { version, state, position, lastError }]) => {
+    const waiting = oldest.get(position);
+    const behind = waiting && head > position ? head - position : 0n;
+    const rates = state === 'stopped' ? undefined : motion.meter(name)?.rates();
+    return {
+      name,
+      version,
+      state: state === 'active' ? (waiting ? 'catching_up' : 'caught_up') : state,
+      position,
+      head,
+      lag: { positions: behind, seconds: waiting ? Math.max(0, (Date.now() - waiting.getTime()) / 1000) : 0 },
+      rate: rates?.events ?? 0,
+      eta_seconds: behind === 0n ? 0 : rates && rates.positions > 0 ? Number(behind) / rates.positions : null,
+      last_error: lastError ?? (state === 'stopped' ? null : (motion.trouble ?? null)),
+    };
+  });
+}
+
+/** When the log learned the first event of ours after a position; undefined when there is none. */
+async function recordedAfter({ log, codec }: EngineSettings, position: bigint): Promise<Date | undefined> {
+  for await (const event of log.readAll({ after: position, prefix: codec.streamPrefix })) return event.recordedAt;
+  return undefined;
+}
