@@ -3,7 +3,7 @@ import { ProjectionEngine } from '../projections/engine/projection-engine.js';
 import { eventRefs, memoryIdsOf } from '../projections/event-refs/event-refs.projection.js';
 import { judgedCountersProjection } from '../projections/judged-counters/judged-counters.projection.js';
 import { proceduresProjection } from '../projections/procedures/procedures.projection.js';
-import { accessEvents } from './access/team.js';
+import { eventCatalogue } from './all-events.js';
 import { Clock, SystemClock } from './config/clock.js';
 import { type Configuration, type EmbeddingSettings } from './config/configuration.js';
 import { Database } from './database/database.js';
@@ -23,9 +23,8 @@ import { MasterKey } from './encryption/master-key.js';
 import { ErasureConsumer } from './erasure/erasure-consumer.js';
 import { KeyDestroyer } from './erasure/key-destroyer.js';
 import { Codec } from './event-log/codec.js';
-import { EventCatalogue } from './event-log/event-catalogue.js';
 import type { EventLog } from './event-log/event-log.js';
-import { LogIdentity, logEvents, openLog } from './event-log/log-identity.js';
+import { LogIdentity, openLog } from './event-log/log-identity.js';
 import { PostgresEventLog } from './event-log/postgres/postgres-event-log.js';
 import { Streams } from './event-log/streams.js';
 import { JsonLogger } from './http/json-logger.js';
@@ -33,8 +32,6 @@ import type { Evaluator } from './judging/evaluator.js';
 import type { IntentExtractor } from './judging/intent-extractor.js';
 import { OpenAiEvaluator } from './judging/openai.evaluator.js';
 import { OpenAiIntentExtractor } from './judging/openai.intent-extractor.js';
-import { executionEvents } from './procedures/execution.js';
-import { procedureEvents } from './procedures/procedure.js';
 import { MemoryHistory } from './trace/memory-history.js';
 
 /** Everything below the HTTP layer, started and connected. */
@@ -65,9 +62,6 @@ export interface Infrastructure {
 
 /** Adapters that stand in for the configured ones. */
 export type Overrides = Partial<Pick<Infrastructure, 'clock' | 'logger' | 'database' | 'embedder' | 'intents' | 'evaluator'>>;
-
-/** Every event type the product knows; a gap in an upcaster chain stops start-up here. */
-export const eventCatalogue = new EventCatalogue([logEvents, accessEvents, procedureEvents, executionEvents]);
 
 export const allProjections = [
   accessProjection,

@@ -1,3 +1,4 @@
+import { CommandBus } from '@nestjs/cqrs';
 import { ensureFirstAdminKey } from './access/first-admin-key.js';
 import { AppModule } from './app.module.js';
 import type { Configuration } from './config/configuration.js';
@@ -25,8 +26,8 @@ export async function startService(configuration: Configuration, overrides: Over
     const { host, port } = configuration.http;
     await app.listen(port, host);
     const url = addressOf(await app.getUrl());
-    const { folder } = infrastructure;
-    if (folder && !folder.hasAdminKey()) folder.writeAdminKey(await ensureFirstAdminKey(app));
+    const { folder, clock } = infrastructure;
+    if (folder) await ensureFirstAdminKey(app.get(CommandBus), clock, folder);
     folder?.announce(url);
     return {
       url,
