@@ -1,8 +1,10 @@
 import { Global, Module } from '@nestjs/common';
+import { LogIdentity } from '../event-log/log-identity.js';
 import { AuthenticationGuard } from './authentication.js';
 import { CommandPipe } from './command-context.js';
 import { HealthController } from './health.controller.js';
 import { LocalOperator } from './local-operator.js';
+import { Positions } from './positions.js';
 import { ProblemFilter } from './problem.filter.js';
 import { ProjectionsController } from './projections.controller.js';
 import { MinPositionInterceptor } from './read-models.js';
@@ -11,12 +13,13 @@ import { RequestPipe } from './validation/request.pipe.js';
 
 /**
  * What every controller relies on. Asks the composition root for Configuration, Database, EventLog, DataKeys,
- * ProjectionEngine, Positions and JsonLogger, and the access slice for Authenticator.
+ * ProjectionEngine, LogIdentity and JsonLogger, and the access slice for Authenticator.
  */
 @Global()
 @Module({
   controllers: [HealthController, ProjectionsController],
   providers: [
+    { provide: Positions, useFactory: ({ logId }: LogIdentity) => new Positions(logId), inject: [LogIdentity] },
     LocalOperator,
     AuthenticationGuard,
     CommandPipe,
@@ -25,6 +28,6 @@ import { RequestPipe } from './validation/request.pipe.js';
     ReceiptInterceptor,
     RequestPipe,
   ],
-  exports: [LocalOperator, CommandPipe],
+  exports: [Positions, LocalOperator, CommandPipe],
 })
 export class HttpModule {}

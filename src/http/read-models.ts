@@ -28,33 +28,35 @@ export class MinPositionInterceptor implements NestInterceptor {
   async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
     const projections = this.reflector.get<readonly string[] | undefined>(projectionsMetadata, context.getHandler());
     const http = context.switchToHttp();
-    const token = minPositionOf(http.getRequest<FastifyRequest>());
-    if (projections && token !== undefined) {
-      await this.reach(this.positions.parse(token), projections, requestSignal(http.getResponse<FastifyReply>()));
+    if (projections) {
+      const tokens = minPositionsOf(http.getRequest<FastifyRequest>());
+      for (const token of tokens) await this.reach(token, projections, requestSignal(http.getResponse<FastifyReply>()));
     }
     return next.handle();
   }
 
-  private async reach(position: bigint, projections: readonly string[], signal: AbortSignal): Promise<void> {
+  private async reach(requested: string, projections: readonly string[], signal: AbortSignal): Promise<void> {
+    const position = this.positions.parse(requested);
     const now = await this.engine.waitFor(position, 0, projections, signal);
     if (now.reached) return;
     // Only now: a position that the read models have reached cannot lie beyond the head.
     if (position > (await this.log.head())) throw new HttpProblem(422, 'position_beyond_head', { field: 'min_position' });
     const later = await this.engine.waitFor(position, this.configuration.minPositionWaitMs, projections, signal);
-    if (later.reached) return;
-    throw new HttpProblem(202, 'read_model_behind', {
-      detail: 'The write stands; the read model has not caught up with it yet. Read again.',
-      headers: { 'retry-after': '1' },
-      extensions: { requested: this.positions.token(position), reached: this.positions.token(later.position) },
-    });
+    if (!later.reached) throw readModelBehind({ requested, reached: this.positions.token(later.position) });
   }
 }
 
-/** Not a string: validation names the field, later. */
-function minPositionOf({ query, body }: FastifyRequest): string | undefined {
-  for (const source of [query, body]) {
+/** The answer to a read that came too early: 202, with the positions as tokens. */
+export const readModelBehind = (positions: { readonly requested: string; readonly reached?: string }): HttpProblem =>
+  new HttpProblem(202, 'read_model_behind', {
+    detail: 'The write stands; the read model has not caught up with it yet. Read again.',
+    headers: { 'retry-after': '1' },
+    extensions: positions,
+  });
+
+/** Of the query and of the body. What is not a text is left to validation, which names the field. */
+const minPositionsOf = ({ query, body }: FastifyRequest): string[] =>
+  [query, body].flatMap((source) => {
     const token = source !== null && typeof source === 'object' && 'min_position' in source ? source.min_position : undefined;
-    if (typeof token === 'string') return token;
-  }
-  return undefined;
-}
+    return typeof token === 'string' ? [token] : [];
+  });
