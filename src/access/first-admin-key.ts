@@ -1,30 +1,38 @@
-import type { INestApplicationContext } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
-import { Clock } from '../config/clock.js';
+import type { CommandBus } from '@nestjs/cqrs';
+import type { Clock } from '../config/clock.js';
 import { deriveId, newCommandId } from '../event-log/ids.js';
 import { systemTeam } from '../event-log/stream-name.js';
 import { operatorScopes } from './scopes.js';
 import { IssueKey } from './team-commands.js';
 
+/** Where the first admin key is kept: the data folder of the embedded default. */
+export interface AdminKeyFile {
+  hasAdminKey(): boolean;
+  writeAdminKey(key: string): void;
+}
+
 /**
- * Issues an operator key that may do everything an operator may, for whoever has no key yet: the first start of the
- * embedded default, and `keys create --admin`. The projections must run.
+ * Issues an operator key and writes it into the file, unless the file is there. For the first start of the embedded
+ * default, once the projections run.
  *
- * The caller keeps it: a crash before that leaves a key in the list whose secret nobody knows, to be revoked.
+ * A crash between issuing and writing leaves a key in the list whose secret nobody knows; the next start issues another.
+ *
+ * @returns the key when one was issued
  */
-export async function ensureFirstAdminKey(app: INestApplicationContext): Promise<string> {
+export async function ensureFirstAdminKey(commands: CommandBus, clock: Clock, file: AdminKeyFile): Promise<string | undefined> {
+  if (file.hasAdminKey()) return undefined;
+  const key = await issueAdminKey(commands, clock);
+  file.writeAdminKey(key);
+  return key;
+}
+
+/** Issues an operator key that may do everything an operator may; for `keys create --admin`, which needs no key to run. */
+export async function issueAdminKey(commands: CommandBus, clock: Clock, name = 'admin'): Promise<string> {
   const commandId = newCommandId();
-  const order = {
-    type: 'IssueApiKey',
-    key: deriveId(commandId, `key ${systemTeam}`),
-    profile: undefined,
-    scopes: operatorScopes,
-    expiresAt: undefined,
-    name: 'admin',
-    now: app.get(Clock).now(),
-  } as const;
   const context = { commandId, correlationId: commandId, team: systemTeam };
-  const { key } = await app.get(CommandBus).execute(new IssueKey(systemTeam, order, { context }));
+  const keyId = deriveId(commandId, `key ${systemTeam}`);
+  const order = { key: keyId, profile: undefined, scopes: operatorScopes, expiresAt: undefined, name, now: clock.now() };
+  const { key } = await commands.execute(new IssueKey(systemTeam, { type: 'IssueApiKey', ...order }, { context }));
   if (key === undefined) throw new Error('a new key already had a secret');
   return key;
 }
