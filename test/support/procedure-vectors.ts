@@ -45,7 +45,8 @@ export class ProcedureVectors {
   }
 
   /** What the projection writes when a procedure was remembered `ageSeconds` ago. */
-  async add(team: string, question: string, { id = randomUUID(), ageSeconds = 0 } = {}): Promise<StoredQuestion> {
+  async add(team: string, question: string, options: { id?: string; ageSeconds?: number } = {}): Promise<StoredQuestion> {
+    const { id = randomUUID(), ageSeconds = 0 } = options;
     const hash = createHash('sha256').update(question).digest('hex');
     this.position += 1;
     const position = this.position;
