@@ -1,0 +1,96 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { settings } from '../config/settings.js';
+import { tableText } from './output.js';
+import type { Shell } from './shell.js';
+
+/** One setting, as the docs and the command line show it. */
+export interface SettingView {
+  readonly name: string;
+  /** Null when there is none. */
+  readonly default: string | null;
+  /** What values are taken, in words. */
+  readonly allowed: string;
+  readonly meaning: string;
+}
+
+/** The reference of settings. */
+export function addConfiguration(program: Command, { output }: Shell): void {
+  program
+    .command('configuration')
+    .description('list all settings with their defaults and ranges')
+    .option('--markdown', 'print the page docs/configuration.md')
+    .action(({ markdown }: { markdown?: true }) => {
+      const all = settingViews();
+      if (markdown) output.bare(configurationPage(all));
+      else output.result({ settings: all }, () => settingsTable(all));
+    });
+}
+
+/** What JSON Schema says of a value that a setting is read into. */
+interface ValueSchema {
+  readonly type?: string;
+  readonly default?: string | number;
+  readonly description?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly enum?: readonly string[];
+  readonly const?: string;
+  readonly format?: string;
+  readonly anyOf?: readonly ValueSchema[];
+}
+
+export const settingViews = (): SettingView[] => Object.entries(settings).map(([name, schema]) => settingView(name, schema));
+
+function settingView(name: string, schema: z.ZodType): SettingView {
+  const value = z.toJSONSchema(schema, { io: 'output' }) as ValueSchema;
+  const { default: preset } = value;
+  return {
+    name,
+    default: preset === undefined ? null : String(preset),
+    allowed: allowedText(value, (text) => schema.safeParse(text).success),
+    meaning: value.description ?? '',
+  };
+}
+
+/** @param takes tells whether a text is taken: JSON Schema does not know bounds that are checked by code of our own */
+function allowedText(value: ValueSchema, takes: (text: string) => boolean): string {
+  if (value.anyOf) return value.anyOf.map((each) => allowedText(each, takes)).join(', or ');
+  if (value.const !== undefined) return value.const;
+  if (value.enum) return value.enum.join(', ');
+  if (value.type === 'integer' || value.type === 'number') return numberText(value, takes);
+  return value.format === 'uri' ? 'http or https URL' : 'text';
+}
+
+function numberText({ type, minimum, maximum }: ValueSchema, takes: (text: string) => boolean): string {
+  const kind = type === 'integer' ? 'whole number' : 'number';
+  if (minimum !== undefined && maximum !== undefined) return `${kind}, ${minimum} to ${maximum}`;
+  return takes('0') ? kind : `${kind} above 0`;
+}
+
+const settingsTable = (all: readonly SettingView[]): string =>
+  tableText(
+    ['NAME', 'DEFAULT', 'ALLOWED', 'MEANING'],
+    all.map(({ name, default: preset, allowed, meaning }) => [name, preset ?? '', allowed, meaning]),
+  );
+
+const cell = (text: string): string => text.replaceAll('|', '\\|');
+const code = (text: string | null): string => (text === null ? '' : `\`${cell(text)}\``);
+
+const configurationPage = (all: readonly SettingView[]): string =>
+  [
+    '# Configuration',
+    '',
+    'Settings are environment variables. `MNEME_CONFIG_FILE` names a file of `NAME=value` lines that fills in what the',
+    'environment leaves out. An unknown `MNEME_*` variable, or a value outside its range, stops start-up with a message that',
+    'names it; `MNEME_TEST_*` is left to tests. An empty value counts as unset.',
+    '',
+    'This page is generated: `npm run mneme -- configuration --markdown > docs/configuration.md`. A test compares the two.',
+    '',
+    '| name | default | allowed | meaning |',
+    '|---|---|---|---|',
+    ...all.map(
+      ({ name, default: preset, allowed, meaning }) =>
+        `| ${code(name)} | ${code(preset)} | ${cell(allowed)} | ${cell(meaning)} |`,
+    ),
+  ].join('\n');

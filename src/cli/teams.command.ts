@@ -1,0 +1,82 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { type Client, pathOf } from './client.js';
+import { usageFailure } from './failure.js';
+import { type Team, teamId } from './lookup.js';
+import { tableText } from './output.js';
+import type { Shell } from './shell.js';
+import { visible } from './visible.js';
+
+interface SettingsOptions {
+  readonly review?: boolean;
+  readonly language?: string;
+  readonly recording?: boolean;
+}
+
+/** Teams: create, list, settings. */
+export function addTeams(program: Command, shell: Shell): void {
+  const teams = program.command('teams').description('teams: the tenants; every memory belongs to exactly one');
+
+  settingsOptions(teams.command('create').description('create a team').argument('<name>', 'name of the team'))
+    .option('-q, --quiet', 'print only the id')
+    .action((name: string, options: SettingsOptions & { quiet?: true }) =>
+      shell.withService((client) => create(client, shell, name, options)),
+    );
+
+  teams
+    .command('list')
+    .description('list teams in the order they were created')
+    .action(() => shell.withService((client) => list(client, shell)));
+
+  settingsOptions(teams.command('settings').description('change settings of a team').argument('<team>', 'id or name')).action(
+    (team: string, options: SettingsOptions) => {
+      if (Object.keys(options).length === 0) throw usageFailure('settings', 'name a setting: --review, --language, --recording');
+      return shell.withService((client) => changeSettings(client, shell, team, options));
+    },
+  );
+}
+
+const settingsOptions = (command: Command): Command =>
+  command
+    .option('--review <on|off>', 'whether new procedure versions wait for review', onOrOff)
+    .option('--language <language>', 'language of the texts, for stemming, for example english')
+    .option('--recording <on|off>', 'whether recalls are recorded', onOrOff);
+
+function onOrOff(text: string): boolean {
+  if (text !== 'on' && text !== 'off') throw new InvalidArgumentError('Say on or off.');
+  return text === 'on';
+}
+
+async function create(
+  client: Client,
+  { output }: Shell,
+  name: string,
+  { quiet, ...settings }: SettingsOptions & { quiet?: true },
+): Promise<void> {
+  const { body } = await visible(client, '/v1/teams', await client.post<{ team_id: string }>('/v1/teams', { name, settings }));
+  if (quiet) output.bare(body.team_id);
+  else output.result(body, () => `Team ${name} has the id ${body.team_id}`);
+}
+
+async function list(client: Client, { output }: Shell): Promise<void> {
+  const teams = await client.list<Team>('/v1/teams');
+  output.result({ items: teams }, () =>
+    tableText(
+      ['ID', 'NAME', 'REVIEW', 'LANGUAGE', 'RECORDING', 'CREATED'],
+      teams.map(({ team_id, name, settings, created_at }) => [
+        team_id,
+        name ?? '(erased)',
+        settings.review ? 'on' : 'off',
+        settings.language,
+        settings.recording ? 'on' : 'off',
+        created_at,
+      ]),
+    ),
+  );
+}
+
+async function changeSettings(client: Client, { output }: Shell, named: string, settings: SettingsOptions): Promise<void> {
+  const team = (await teamId(client, named)) ?? named;
+  const changed = await client.patch<{ team_id: string }>(pathOf('v1', 'teams', team, 'settings'), settings);
+  const { body } = await visible(client, '/v1/teams', changed);
+  output.result(body, () => `The settings of team ${body.team_id} are changed`);
+}
