@@ -39,10 +39,8 @@ describe('the bundled embedder', () => {
     expect(cosine(plain, changed)).toBeLessThan(0.999);
   });
 
-  it('takes seconds at most for the longest texts', async () => {
-    const started = performance.now();
-    await embedAll(embedder, ['x'.repeat(4_000), 'word '.repeat(200_000), '日本語'.repeat(50_000)], wait);
-    expect(performance.now() - started).toBeLessThan(10_000);
+  it('takes seconds at most for texts without end, which whole would take minutes', async () => {
+    expect(await embedAll(embedder, ['word '.repeat(200_000), '日本語'.repeat(50_000)], wait)).toHaveLength(2);
   });
 
   it.each(['', ' ', '\n', '???', '日本語', '\ud800', '😀'])('has a usable vector for %j', async (text) => {
@@ -103,12 +101,15 @@ describe('the threads of the bundled embedder', () => {
     await expect(embedOne(embedder, 'later', wait)).rejects.toMatchObject({ detail: 'closed' });
   });
 
-  it('keep a process alive while they work, and not when they are idle', async () => {
+  it('keep a process alive while they work and not when they are idle, and give it no cause to warn', async () => {
     const script = `
       import { BundledEmbedder } from ${JSON.stringify(compiledFile('src/embedding/bundled.embedder.js'))};
       const embedder = new BundledEmbedder({ workerFile: ${JSON.stringify(workerFile)} });
-      embedder.embed(['four'], new AbortController().signal).then(([vector]) => console.log(vector[0]));`;
-    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], { timeout: 10_000 });
-    expect(stdout).toBe('4\n');
+      const texts = Array(200).fill('four'); // more jobs than Node likes to see listeners of one signal
+      embedder.embed(texts, new AbortController().signal).then((vectors) => console.log(vectors.length, vectors[199][0]));`;
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], {
+      timeout: 10_000,
+    });
+    expect({ stdout, stderr }).toEqual({ stdout: '200 4\n', stderr: '' });
   });
 });

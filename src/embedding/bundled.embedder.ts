@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { compiledFile } from '../config/package-root.js';
 import { bundledContract } from './bundled-model.js';
 import { EmbedderThreads } from './embedder-threads.js';
@@ -39,6 +40,8 @@ export class BundledEmbedder extends EmbeddingGenerator {
   async embed(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> {
     const failed = new AbortController();
     const options = { urgent: texts.length === 1, signal: AbortSignal.any([signal, failed.signal]) };
+    // Every job listens; Node takes more than 10 listeners of one signal for a leak and warns.
+    setMaxListeners(0, options.signal);
     const jobs: Promise<Float32Array>[] = [];
     for (let start = 0; start < texts.length; start += textsOfJob) {
       jobs.push(this.threads.run(texts.slice(start, start + textsOfJob), options));
