@@ -77,18 +77,19 @@ export const Nullable = (): PropertyDecorator =>
     ValidateIf((_, value) => value !== undefined && value !== null),
   );
 
-/** Text of `min` to `max` Unicode code points, without U+0000 and lone surrogates. */
+/** Text of `min` to `max` Unicode code points, without U+0000 and lone surrogates; not blank, unless it may be empty. */
 export const CodePoints = (min: number, max: number, options?: FieldOptions): PropertyDecorator =>
   field(
     {
       name: 'code_points',
-      message: `must be a text of ${min} to ${max} characters without U+0000 and lone surrogates`,
+      message: `must be a text of ${min} to ${max} characters${min > 0 ? ', not blank,' : ''} without U+0000 and lone surrogates`,
       holds: (value) =>
         typeof value === 'string' &&
         value.length >= min &&
         // A text has at most twice as many UTF-16 units as code points: counting is needed for the ones in between only.
         value.length <= 2 * max &&
         isStorable(value) &&
+        (min === 0 || value.trim() !== '') &&
         codePoints(value) >= min &&
         codePoints(value) <= max,
       schema: { type: 'string', minLength: min, maxLength: max },

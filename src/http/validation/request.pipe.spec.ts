@@ -110,7 +110,8 @@ describe('a request body', () => {
   it('counts code points, not UTF-16 units', async () => {
     expect((await validated(Plan, { title: '🙂🙂🙂🙂' }, 'json')).title).toBe('🙂🙂🙂🙂');
     expect((await problem({ title: '🙂🙂🙂🙂🙂' })).fields).toMatchObject([{ field: 'title', rule: 'code_points' }]);
-    expect((await problem({ title: '' })).fields).toMatchObject([{ field: 'title', rule: 'code_points' }]);
+    for (const blank of ['', ' ', '\n\t', '\u3000'])
+      expect((await problem({ title: blank })).fields).toMatchObject([{ field: 'title', rule: 'code_points' }]);
   });
 
   it('normalises ids and times to one spelling', async () => {
