@@ -143,12 +143,13 @@ describe('when a model fails', () => {
       ['says that it is down', () => Promise.reject(new DependencyUnavailable('intent_unavailable', secret)), undefined],
     ])('that %s is no error for recall, which searches every intent, and fails remember', async (_, answer, detail) => {
       const question = newQuestion();
-      const { position } = await remember({ question, scope: 'down', intent: 'any' });
+      const scope = `down-${(questions += 1)}`;
+      const { position } = await remember({ question, scope, intent: 'any' });
       intents.answer = answer as () => Promise<ExtractedIntent>;
-      const recalled = await recall({ question, scope: 'down', min_position: position });
+      const recalled = await recall({ question, scope, min_position: position });
       expect([recalled.status, recalled.body.matches.length]).toEqual([200, 1]);
       const before = await countEvents();
-      const remembered = await remember({ scope: 'down' });
+      const remembered = await remember({ scope });
       expect([remembered.status, remembered.body.code, remembered.body.detail]).toEqual([503, 'intent_unavailable', detail]);
       expect(await countEvents()).toBe(before);
       expect(JSON.stringify(remembered.body)).not.toContain('4711');
