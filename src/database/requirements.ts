@@ -5,36 +5,47 @@ export class DatabaseUnsuitable extends Error {
   readonly code = 'database_unsuitable';
 }
 
+/** What a PostgreSQL server says of itself. */
+export interface ServerFacts {
+  /** `server_version_num`, for example 170004. */
+  readonly number: number;
+  readonly version: string;
+  /** pgvector: the version in this database, and the one that can be installed; undefined when the server has none. */
+  readonly vector: { readonly installed: string | null; readonly available: string } | undefined;
+}
+
 const oldestPostgres = 150_000;
-const oldestVector = [0, 8] as const;
+const oldestVector = { major: 0, minor: 8 };
 
 /** @throws DatabaseUnsuitable when the server is too old or has no pgvector */
 export async function checkRequirements(database: Database): Promise<void> {
   const [server] = await database.query<{ number: number; version: string }>(
     `SELECT current_setting('server_version_num')::int AS number, current_setting('server_version') AS version`,
   );
-  if (!server || server.number < oldestPostgres) {
-    throw new DatabaseUnsuitable(`PostgreSQL ${server?.version ?? 'unknown'} is too old: use PostgreSQL 15 or newer`);
-  }
   const [vector] = await database.query<{ installed: string | null; available: string }>(
     `SELECT installed_version AS installed, default_version AS available FROM pg_available_extensions WHERE name = 'vector'`,
   );
+  const problem = unmetRequirement({ number: server?.number ?? 0, version: server?.version ?? 'of unknown version', vector });
+  if (problem !== undefined) throw new DatabaseUnsuitable(problem);
+}
+
+/** What is missing and what to do about it; undefined when nothing is. */
+export function unmetRequirement({ number, version, vector }: ServerFacts): string | undefined {
+  if (number < oldestPostgres) return `PostgreSQL ${version} is too old: use PostgreSQL 15 or newer`;
   if (!vector) {
-    throw new DatabaseUnsuitable(
-      'the PostgreSQL server has no pgvector: install it (package postgresql-NN-pgvector, or an image with pgvector) and start again',
-    );
+    const packageName = `postgresql-${Math.floor(number / 10_000)}-pgvector`;
+    return `the PostgreSQL server has no pgvector: install it (package ${packageName}, or an image with pgvector) and start again`;
   }
-  if (!vector.installed && tooOld(vector.available)) {
-    throw new DatabaseUnsuitable(`pgvector ${vector.available} is too old: install pgvector 0.8 or newer and start again`);
+  if (vector.installed !== null && tooOld(vector.installed)) {
+    return `pgvector ${vector.installed} is too old: install pgvector 0.8 or newer, run ALTER EXTENSION vector UPDATE, and start again`;
   }
-  if (vector.installed && tooOld(vector.installed)) {
-    throw new DatabaseUnsuitable(
-      `pgvector ${vector.installed} is too old: install pgvector 0.8 or newer, then run ALTER EXTENSION vector UPDATE and start again`,
-    );
+  if (vector.installed === null && tooOld(vector.available)) {
+    return `pgvector ${vector.available} is too old: install pgvector 0.8 or newer and start again`;
   }
+  return undefined;
 }
 
 function tooOld(version: string): boolean {
   const [major = 0, minor = 0] = version.split('.').map(Number);
-  return major < oldestVector[0] || (major === oldestVector[0] && minor < oldestVector[1]);
+  return major < oldestVector.major || (major === oldestVector.major && minor < oldestVector.minor);
 }

@@ -1,0 +1,113 @@
+import { randomUUID } from 'node:crypto';
+import { freshDatabase } from '../../test/support/database.js';
+import type { Database } from '../database/database.js';
+import { DataKeys } from '../encryption/data-keys.js';
+import { MasterKey } from '../encryption/master-key.js';
+import { PostgresEventLog } from '../event-log/postgres/postgres-event-log.js';
+import { ErasureConsumer } from './erasure-consumer.js';
+import { KeyDestroyer } from './key-destroyer.js';
+
+const team = '00000000-0000-4000-8000-000000000001';
+const logId = '00000000-0000-4000-8000-0000000000aa';
+
+describe('the consumer of erasures', () => {
+  let database: Database;
+  let log: PostgresEventLog;
+  let keys: DataKeys;
+  const running: ErasureConsumer[] = [];
+
+  beforeEach(async () => {
+    database = await freshDatabase();
+    log = new PostgresEventLog(database, { pollMs: 10 });
+    keys = new DataKeys(database, new MasterKey(Buffer.alloc(32, 1)));
+  });
+  afterEach(async () => {
+    for (const consumer of running.splice(0)) await consumer.stop();
+    await log.close();
+    await database.close();
+  });
+
+  const consumer = async () => {
+    const made = new ErasureConsumer({
+      database,
+      log,
+      logId,
+      streamPrefix: 'mneme_',
+      keyDestroyer: new KeyDestroyer(database, keys),
+    });
+    running.push(made);
+    await made.start();
+    return made;
+  };
+  const erase = async (memory: string) =>
+    log.append(`mneme_procedure-${team}_${memory}`, [{ id: randomUUID(), type: 'ProcedureErased', data: '{}', metadata: '{}' }], {
+      expected: 'no_stream',
+    });
+  const state = async (memory: string) => (await keys.fetch([{ team, owner: memory }])).get({ team, owner: memory }).state;
+  const until = async (holds: () => boolean | Promise<boolean>) => {
+    for (let tries = 0; !(await holds()) && tries < 300; tries += 1) await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(await holds()).toBe(true);
+  };
+  const cachedVectors = async (memory: string) =>
+    (await database.query(`SELECT FROM mneme.vector_cache WHERE memory_id = '${memory}'`)).length;
+
+  it('destroys the key and the cached vectors of a memory whose erasing command was cut short', async () => {
+    const memory = randomUUID();
+    await keys.provision(team, [memory]);
+    await database.query(`INSERT INTO mneme.vector_cache VALUES ('${team}', 'hmac', 'contract', '${memory}', '[1,2,3]')`);
+    await erase(memory);
+    const made = await consumer();
+    await until(() => made.level);
+    expect(await state(memory)).toBe('erased');
+    expect(await cachedVectors(memory)).toBe(0);
+  });
+
+  it('leaves the keys of other memories alone', async () => {
+    const [erased, living] = [randomUUID(), randomUUID()];
+    await keys.provision(team, [erased, living]);
+    await erase(erased);
+    const made = await consumer();
+    await until(() => made.level);
+    expect(await state(living)).toBe('active');
+  });
+
+  it('is not level before it has seen what was erased before it started, as after a restore of older keys', async () => {
+    const memory = randomUUID();
+    await keys.provision(team, [memory]);
+    await erase(randomUUID());
+    const first = await consumer();
+    await until(() => first.level);
+    await first.stop();
+    await erase(memory);
+    const held = await database.query<{ position: bigint }>(
+      `SELECT position FROM mneme.consumers WHERE name = 'key_destruction'`,
+    );
+    expect(held[0]?.position).toBeLessThan(await log.head());
+    const second = await consumer();
+    await until(() => second.level);
+    expect(await state(memory)).toBe('erased');
+  });
+
+  it('goes on from its checkpoint, and destroys what comes while it runs', async () => {
+    const made = await consumer();
+    const memory = randomUUID();
+    await keys.provision(team, [memory]);
+    await erase(memory);
+    await until(async () => (await state(memory)) === 'erased');
+    await made.stop();
+    const [row] = await database.query<{ position: bigint }>(
+      `SELECT position FROM mneme.consumers WHERE name = 'key_destruction'`,
+    );
+    expect(row?.position).toBe(await log.head());
+  });
+
+  it('begins anew on another log, whose positions mean other events', async () => {
+    await database.query(`INSERT INTO mneme.consumers VALUES ('key_destruction', '${randomUUID()}', 1000)`);
+    const memory = randomUUID();
+    await keys.provision(team, [memory]);
+    await erase(memory);
+    const made = await consumer();
+    await until(() => made.level);
+    expect(await state(memory)).toBe('erased');
+  });
+});
