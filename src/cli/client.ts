@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import { CliFailure, exitCodes, interrupted } from './failure.js';
 
 /** An answer of the service that is a success. */
@@ -136,7 +137,7 @@ function parseJson(text: string): unknown {
 
 /** `fetch failed` says nothing; its cause's code (ECONNREFUSED, ENOTFOUND, ...) does. */
 function causeOf(error: unknown): string {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  if (cause instanceof Error && 'code' in cause && typeof cause.code === 'string') return cause.code;
-  return cause instanceof Error ? cause.message : 'unknown reason';
+  const cause = types.isNativeError(error) && types.isNativeError(error.cause) ? error.cause : error;
+  if (!types.isNativeError(cause)) return 'unknown reason';
+  return 'code' in cause && typeof cause.code === 'string' ? cause.code : cause.message;
 }

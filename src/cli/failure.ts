@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import { ConfigurationError } from '../config/configuration.js';
 
 /**
@@ -61,7 +62,7 @@ const startCodes: Readonly<Record<string, ExitCode>> = {
 /** What is told of any error. */
 export function failureOf(error: unknown): CliFailure {
   if (isCliFailure(error)) return error;
-  if (!(error instanceof Error)) return new CliFailure(exitCodes.failed, 'internal', 'something went wrong');
+  if (!types.isNativeError(error)) return new CliFailure(exitCodes.failed, 'internal', 'something went wrong');
   const code = 'code' in error && typeof error.code === 'string' ? error.code : 'internal';
   if (code === 'EADDRINUSE') {
     return new CliFailure(

@@ -25,11 +25,7 @@ export interface Surroundings {
 export async function run(words: readonly string[], { environment, stdout, stderr, signal }: Surroundings): Promise<number> {
   // From the words, not from the parsed options: a usage error is reported before options are known.
   const output = new Output(stdout, stderr, words.includes('--json'), environment.MNEME_LOG_LEVEL === 'debug');
-  const program = programOf(new Shell(environment, output, signal));
-  program.configureOutput({
-    writeOut: (text) => stdout.write(text),
-    writeErr: (text) => output.note(text.trimEnd()),
-  });
+  const program = programOf(new Shell(environment, output, signal), stdout);
   try {
     await program.parseAsync(words, { from: 'user' });
     return exitCodes.done;
@@ -41,14 +37,19 @@ export async function run(words: readonly string[], { environment, stdout, stder
   }
 }
 
-function programOf(shell: Shell): Command {
+function programOf(shell: Shell, stdout: OutputStream): Command {
   const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: string };
   const program = new Command('mneme')
     .description('Event-sourced memory for AI agents.')
     .version(version)
     .option('--json', 'print the result as JSON to stdout, and nothing else')
     .configureHelp({ showGlobalOptions: true })
+    // Before the commands: each takes over what its parent has when it is made.
     .exitOverride()
+    .configureOutput({
+      writeOut: (text) => stdout.write(text),
+      writeErr: (text) => shell.output.note(text.trimEnd()),
+    })
     .addHelpText('after', help);
   for (const add of [addServe, addDemo, addTeams, addProfiles, addKeys, addProjections, addMigrate, addConfiguration]) {
     add(program, shell);
