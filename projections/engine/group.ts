@@ -33,7 +33,7 @@ export class ProjectionGroup {
     private readonly epoch: bigint,
     /** Closed to batches while a build switches. */
     private readonly gate: Gate,
-    /** Rung after each batch. */
+    /** Rung whenever position or builds may be others. */
     private readonly bell: Bell,
   ) {
     this.size = new BatchSize(settings.batchEvents, settings.database.embedded);
@@ -51,7 +51,7 @@ export class ProjectionGroup {
 
   /** Makes the next batch look at the builds again. */
   forget(): void {
-    this.state = undefined;
+    this.know(undefined);
   }
 
   /**
@@ -65,7 +65,7 @@ export class ProjectionGroup {
         await this.follow(signal, () => this.recovered(backoff));
       } catch (error) {
         if (stopped(signal)) break;
-        this.state = undefined;
+        this.forget();
         if (error instanceof Superseded) return 'superseded';
         if (error instanceof CheckpointMoved) continue;
         this.trouble = describeError(error);
@@ -74,6 +74,13 @@ export class ProjectionGroup {
       }
     }
     return 'stopped';
+  }
+
+  /** Who waits for a position looks again: a lost answer may have been that of a commit, and what is unknown must be read. */
+  private know<Known extends State | undefined>(state: Known): Known {
+    this.state = state;
+    this.bell.ring();
+    return state;
   }
 
   private recovered(backoff: Backoff): void {
@@ -106,8 +113,7 @@ export class ProjectionGroup {
     const row = await readGroup(database);
     if (row?.logId !== logId) throw new LogMismatch('the checkpoint is of another log than the events');
     if (row.epoch !== this.epoch) throw new Superseded();
-    this.state = { ...row, builds: await readBuilds(database) };
-    return this.state;
+    return this.know({ ...row, builds: await readBuilds(database) });
   }
 
   private async apply(batch: Batch): Promise<void> {
@@ -119,11 +125,10 @@ export class ProjectionGroup {
         break;
       } catch (error) {
         if (!(error instanceof BuildsChanged)) throw error;
-        this.state = undefined;
+        this.forget();
       }
     }
     this.meter.add(batch.events.length, batch.position);
-    this.bell.ring();
     this.settings.onBatch();
   }
 
@@ -141,13 +146,13 @@ export class ProjectionGroup {
       if (isPassing(error) || error instanceof CheckpointMoved || error instanceof BuildsChanged) throw error;
       poisons = await this.applyEach(state, batch, targets, deliveries);
     }
-    this.state = {
+    this.know({
       ...state,
       position: batch.position,
       builds: state.builds.map((build) =>
         stoppedBy(poisons.get(build.schema), build, before(state, batch, poisons.get(build.schema))),
       ),
-    };
+    });
   }
 
   /** The usual way: no savepoints, so one failing projection fails the batch. */
