@@ -9,6 +9,8 @@ export interface Standing {
   readonly version: number;
   readonly state: 'active' | 'building' | 'stopped';
   readonly position: bigint;
+  /** Position of the rows that readers see, which a build only replaces when it is done. */
+  readonly served: bigint;
   readonly lastError: string | null;
 }
 
@@ -18,18 +20,21 @@ export interface Progress {
   readonly builds: readonly Build[];
 }
 
-/** Of a projection's builds, the one its readers should know of. */
-export function standingOf({ name, version }: Projection, { position, builds }: Progress): Standing {
-  const own = builds.filter((build) => build.name === name);
-  const serving = own.find(({ state }) => state !== 'building');
-  if (serving?.state === 'active') return { version: serving.version, state: 'active', position, lastError: null };
+export function standingOf({ name, version }: Projection, progress: Progress): Standing {
+  const own = progress.builds.filter((build) => build.name === name);
   const building = own.find(({ state }) => state === 'building');
-  const shown = building ?? serving;
-  if (!shown) return { version, state: 'building', position: -1n, lastError: null };
+  const serving = own.find(({ state }) => state !== 'building');
+  if (serving?.state === 'active') {
+    const { position } = progress;
+    return { version: serving.version, state: 'active', position, served: position, lastError: null };
+  }
+  const shown = building ?? serving ?? { version, position: -1n, lastError: null };
   return {
     version: shown.version,
-    state: building ? 'building' : 'stopped',
+    state: serving && !building ? 'stopped' : 'building',
     position: shown.position ?? -1n,
+    // Where nothing served before, readers see the build as it grows.
+    served: (serving ?? shown).position ?? -1n,
     lastError: shown.lastError,
   };
 }

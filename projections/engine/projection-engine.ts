@@ -110,8 +110,8 @@ export class ProjectionEngine {
     const now = await readProgress(this.settings.database);
     const standings = projections.map((each) => standingOf(each, now));
     return {
-      reached: standings.reduce((least, { position }) => (position < least ? position : least), now.position),
-      hopeless: standings.some(({ state, position }) => state === 'stopped' && position < wanted),
+      reached: standings.reduce((least, { served }) => (served < least ? served : least), now.position),
+      hopeless: standings.some(({ state, served }) => state === 'stopped' && served < wanted),
       told,
     };
   }
@@ -129,24 +129,17 @@ export class ProjectionEngine {
 
   /** One after the other, in the background: readers of other projections need not wait for them. */
   private async buildMissing(missing: readonly ToBuild[]): Promise<void> {
-    for (const { projection, build } of missing) {
+    for (const { projection, build, first } of missing) {
       if (this.stopping.signal.aborted) return;
-      await this.buildOne(projection, build).catch((error: unknown) => {
-        const reason = error instanceof RebuildFailed ? error.reason : describeError(error);
-        this.settings.logger.error({ projection: projection.name, error: reason }, 'a projection could not be built');
-      });
+      await this.fill(projection, build, first, () => undefined).catch((error: unknown) => this.noteMissing(projection, error));
     }
   }
 
-  private async buildOne(projection: Projection, build: Build | undefined): Promise<void> {
-    const made = build ?? (await this.newBuild(projection));
-    try {
-      await this.fill(projection, made, build !== undefined, () => undefined);
-    } catch (error) {
-      const reason = error instanceof RebuildFailed ? error.reason : describeError(error);
-      await this.settings.database.asOwner((queries) => noteFailedReplacement(queries, projection.name, reason));
-      throw error;
-    }
+  private async noteMissing({ name }: Projection, failure: unknown): Promise<void> {
+    const error = failure instanceof RebuildFailed ? failure.reason : describeError(failure);
+    this.settings.logger.error({ projection: name, error }, 'a projection could not be built');
+    // For the status only; when it cannot be written now, the next start tries to build again anyway.
+    await this.settings.database.asOwner((queries) => noteFailedReplacement(queries, name, error)).catch(() => undefined);
   }
 
   private async newBuild(projection: Projection): Promise<Build> {

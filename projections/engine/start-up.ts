@@ -9,8 +9,9 @@ import { pointViews } from './schema-sql.js';
 /** A projection that must be built before it can join the group. */
 export interface ToBuild {
   readonly projection: Projection;
-  /** Empty build that serves already, because nothing did before; else one is to be made. */
-  readonly build: Build | undefined;
+  readonly build: Build;
+  /** Nothing served before, so readers see the build as it grows. */
+  readonly first: boolean;
 }
 
 /** @throws LogMismatch when the checkpoints belong to another log, or lie beyond its head */
@@ -57,21 +58,17 @@ export async function takeOver({ database, logId, projections }: EngineSettings)
 }
 
 async function prepare(queries: Queries, projection: Projection, served: Build | undefined, group: GroupRow): Promise<ToBuild[]> {
-  if (served?.version === projection.version) {
-    const standsStill = served.state === 'stopped' && served.failedPosition === null;
-    return standsStill ? [{ projection, build: undefined }] : [];
-  }
-  if (served) await standStill(queries, served, group, `waits for version ${projection.version} to be built`);
-  const empty = group.position === -1n;
-  if (served && !empty) return [{ projection, build: undefined }];
+  const current = served?.version === projection.version;
+  if (served && current && (served.state === 'active' || served.failedPosition !== null)) return [];
+  if (served && !current) await standStill(queries, served, group, `waits for version ${projection.version} to be built`);
   const build = await makeBuild(queries, projection);
   if (!build) throw new Error(`${projection.name} is being built already`);
-  if (empty) {
+  if (group.position === -1n) {
     await serveBuild(queries, projection, build);
     return [];
   }
-  await queries.execute(pointViews(build.schema, projection));
-  return [{ projection, build }];
+  if (!served) await queries.execute(pointViews(build.schema, projection));
+  return [{ projection, build, first: !served }];
 }
 
 /** Nobody projects it from now on, so it leaves the group with the position it has. */
