@@ -5,7 +5,7 @@ import { bundledContract, type EmbedMessage, type EmbedReply } from './bundled-m
 import { exceptionType } from './errors.js';
 import { textPieces } from './text-pieces.js';
 
-/** Runs the bundled model in a thread of its own, because a text keeps a processor busy for 10 to 700 ms. */
+/** Runs the bundled model in a thread of its own, because a text keeps a processor busy for 10 ms to 1 s. */
 const model = await initModel(modelSource);
 const { dimensions } = bundledContract;
 

@@ -74,6 +74,13 @@ describe('the threads of the bundled embedder', () => {
     expect(done).toEqual(['first', 'second', 'batch']);
   });
 
+  it('give all vectors in order, whatever lengths the texts have', async () => {
+    const long = 'x'.repeat(3_000);
+    const texts = [long, long, 'a', ...Array<string>(9).fill('bb'), 'x'.repeat(5_000), 'ccc'];
+    const vectors = await embedAll(embedder, texts, wait);
+    expect(vectors.map(([length]) => length)).toEqual(texts.map(({ length }) => length));
+  });
+
   it('drop what nobody waits for any more', async () => {
     const caller = new AbortController();
     const first = embedOne(embedder, 'first', wait);

@@ -4,11 +4,15 @@ import { bundledContract } from './bundled-model.js';
 import { EmbedderThreads } from './embedder-threads.js';
 import { EmbeddingGenerator } from './embedding-generator.js';
 
-/** Texts of one job of a thread: somebody who waits for one text waits at most for one such job (8 short ones: 60 ms). */
+/**
+ * Texts and UTF-16 units of one job of a thread: somebody who waits for one text waits for at most one such job, 70 ms when
+ * its texts are short and a second when it is one text without end.
+ */
 const textsOfJob = 8;
+const unitsOfJob = 4_000;
 
 export interface BundledEmbedderOptions {
-  /** Threads, 1 by default. Each takes about 170 MB, and a processor while it works. */
+  /** Threads, 1 by default. The first takes 140 MB, each further one 120, and up to 100 more with long texts. */
   readonly workers?: number;
   /** Compiled file of a thread; the real model by default. */
   readonly workerFile?: string;
@@ -22,7 +26,7 @@ export interface BundledEmbedderOptions {
  * Vectors have 512 dimensions and norm 1. The model reads 128 tokens at a time; longer texts are embedded in up to 8
  * pieces, whose mean is the text's vector. It knows no other script than Latin: what it cannot read is all the same to it.
  *
- * A single text goes before batches, because a person waits for it. The first call loads the model, in about 300 ms.
+ * A single text goes before batches, because a person waits for it. The first call loads the model, in about half a second.
  */
 export class BundledEmbedder extends EmbeddingGenerator {
   readonly contract = bundledContract;
@@ -42,10 +46,7 @@ export class BundledEmbedder extends EmbeddingGenerator {
     const options = { urgent: texts.length === 1, signal: AbortSignal.any([signal, failed.signal]) };
     // Every job listens; Node takes more than 10 listeners of one signal for a leak and warns.
     setMaxListeners(0, options.signal);
-    const jobs: Promise<Float32Array>[] = [];
-    for (let start = 0; start < texts.length; start += textsOfJob) {
-      jobs.push(this.threads.run(texts.slice(start, start + textsOfJob), options));
-    }
+    const jobs = jobsOf(texts).map((job) => this.threads.run(job, options));
     try {
       return (await Promise.all(jobs)).flatMap((vectors) => cut(vectors, this.contract.dimensions));
     } catch (error) {
@@ -58,6 +59,22 @@ export class BundledEmbedder extends EmbeddingGenerator {
   override close(): Promise<void> {
     return this.threads.close();
   }
+}
+
+/** Consecutive texts, cut into jobs; a text that is longer than a job's units has one of its own. */
+function jobsOf(texts: readonly string[]): string[][] {
+  const jobs: string[][] = [];
+  let units = 0;
+  for (const text of texts) {
+    const job = jobs.at(-1);
+    units += text.length;
+    if (job && job.length < textsOfJob && units <= unitsOfJob) job.push(text);
+    else {
+      jobs.push([text]);
+      units = text.length;
+    }
+  }
+  return jobs;
 }
 
 function cut(vectors: Float32Array, dimensions: number): Float32Array[] {
