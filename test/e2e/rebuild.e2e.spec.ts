@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { allProjections } from '../../src/infrastructure.js';
 import { applyEvents } from '../../projections/engine/apply.js';
 import type { StoredEvent } from '../../src/event-log/event-log.js';
+import { readModelRows, rebuildAll } from '../support/read-model-rows.js';
 import type { Remembered } from '../support/remember.js';
 import { newTeam, startTestService, type TestService, type TestTeam } from '../support/service.js';
 
@@ -85,25 +86,7 @@ describe('the read models of procedures', () => {
     return last;
   }
 
-  /** Every row of every active table, current and historical; of vectors that they are there, for which content and contract. */
-  async function rows(): Promise<Record<string, string[]>> {
-    const { database } = service.infrastructure;
-    const dump: Record<string, string[]> = {};
-    for (const { tables } of allProjections) {
-      for (const { name, history, embeds } of tables) {
-        const columns = embeds
-          ? `to_jsonb(t) - 'embedding' || jsonb_build_object('embedded', t.embedding IS NOT NULL)`
-          : 'to_jsonb(t)';
-        for (const view of history ? [name, `${name}_history`] : [name]) {
-          const found = await database.query<{ row: string }>(
-            `SELECT (${columns})::text AS row FROM mneme_read."${view}" AS t ORDER BY 1`,
-          );
-          dump[view] = found.map(({ row }) => row);
-        }
-      }
-    }
-    return dump;
-  }
+  const rows = () => readModelRows(service.infrastructure);
 
   async function settled(team: TestTeam, position: string): Promise<void> {
     if (position === '') return;
@@ -122,7 +105,7 @@ describe('the read models of procedures', () => {
         const live = await rows();
         await applyAllAgain();
         expect(await rows()).toEqual(live);
-        for (const { name } of allProjections) await service.infrastructure.engine.rebuild(name);
+        await rebuildAll(service.infrastructure);
         expect(await rows()).toEqual(live);
       }),
       { numRuns: 12 },
