@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { types } from 'node:util';
 
 /** The database cannot be reached, is shutting down, or has no connection to give; try again later. */
 export class DatabaseUnavailable extends Error {
@@ -46,5 +47,5 @@ export function databaseError(error: unknown): Error {
   ) {
     return new DatabaseUnavailable(undefined);
   }
-  return error instanceof Error ? error : new Error('unknown database error');
+  return types.isNativeError(error) ? error : new Error('unknown database error');
 }
