@@ -41,7 +41,7 @@ describe('the embedding worker', () => {
     vectors = await ProcedureVectors.create(database);
   });
   beforeEach(async () => {
-    await database.query('TRUNCATE mneme.vector_cache, mneme_procedures_1_1.procedures, mneme_procedures_1_1.procedure_vectors');
+    await vectors.clear();
     generator = new Lengths();
     team = randomUUID();
   });
@@ -177,10 +177,7 @@ describe('the embedding worker', () => {
 
   it('writes no vector into a row whose content changed while the model worked', async () => {
     const question = await stored('question');
-    generator.meanwhile = () =>
-      database.query(`UPDATE mneme_procedures_1_1.procedure_vectors SET content_hash = 'another' WHERE procedure_id = $1`, [
-        question.id,
-      ]);
+    generator.meanwhile = () => vectors.changeContent(question);
     await worker().fillOnce();
     expect(await embeddingOf(question)).toBeNull();
   });

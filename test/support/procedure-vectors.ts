@@ -1,4 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { proceduresProjection } from '../../projections/procedures/procedures.projection.js';
+import { createSchema, pointViews, schemaName } from '../../projections/engine/schema-sql.js';
 import type { Database } from '../../src/database/database.js';
 
 /** A stored question, as the read models of procedures show it. */
@@ -16,31 +18,17 @@ export interface VectorRow {
   failure: string | null;
 }
 
-/** The read models that the embedding worker works on, in the shape the projection engine gives them. */
+const schema = schemaName('procedures', 1, 1);
+
+/** The read models that the embedding worker works on, made as the projection engine makes them. */
 export class ProcedureVectors {
   private position = 0;
 
   private constructor(private readonly database: Database) {}
 
   static async create(database: Database): Promise<ProcedureVectors> {
-    await database.query(`
-      CREATE SCHEMA mneme_procedures_1_1;
-      CREATE TABLE mneme_procedures_1_1.procedures (
-        team_id uuid NOT NULL, procedure_id uuid NOT NULL, question text NOT NULL, remembered_at timestamptz NOT NULL,
-        PRIMARY KEY (team_id, procedure_id));
-      CREATE TABLE mneme_procedures_1_1.procedure_vectors (
-        team_id uuid NOT NULL, procedure_id uuid NOT NULL, content_hash text NOT NULL, position int8 NOT NULL,
-        contract text, embedding vector, attempts int4, retry_at timestamptz, failure text,
-        PRIMARY KEY (team_id, procedure_id));
-      GRANT USAGE ON SCHEMA mneme_procedures_1_1 TO mneme_projector;`);
-    for (const table of ['procedures', 'procedure_vectors']) {
-      await database.query(`
-        ALTER TABLE mneme_procedures_1_1.${table} ENABLE ROW LEVEL SECURITY;
-        ALTER TABLE mneme_procedures_1_1.${table} FORCE ROW LEVEL SECURITY;
-        CREATE POLICY projector ON mneme_procedures_1_1.${table} TO mneme_projector USING (true) WITH CHECK (true);
-        CREATE VIEW mneme_read.${table} WITH (security_invoker = true) AS SELECT * FROM mneme_procedures_1_1.${table};
-        GRANT SELECT, INSERT, UPDATE, DELETE ON mneme_procedures_1_1.${table}, mneme_read.${table} TO mneme_projector;`);
-    }
+    await database.query(createSchema(schema, proceduresProjection));
+    await database.query(pointViews(schema, proceduresProjection));
     return new ProcedureVectors(database);
   }
 
@@ -52,11 +40,12 @@ export class ProcedureVectors {
     const position = this.position;
     await this.database.as('mneme_projector', async (queries) => {
       await queries.execute(
-        `INSERT INTO mneme_read.procedures VALUES ($1, $2, $3, clock_timestamp() - $4 * interval '1 second')`,
-        [team, id, question, ageSeconds],
+        `INSERT INTO ${schema}.procedures (team_id, procedure_id, scope, question, graph, version, status, remembered_at, position, revision)
+         VALUES ($1, $2, 'default', $3, '{}', '1', 'active', clock_timestamp() - $4 * interval '1 second', $5, 0)`,
+        [team, id, question, ageSeconds, position],
       );
       await queries.execute(
-        `INSERT INTO mneme_read.procedure_vectors (team_id, procedure_id, content_hash, position) VALUES ($1, $2, $3, $4)`,
+        `INSERT INTO ${schema}.procedure_vectors (team_id, procedure_id, content_hash, position) VALUES ($1, $2, $3, $4)`,
         [team, id, hash, position],
       );
     });
@@ -66,8 +55,8 @@ export class ProcedureVectors {
   /** What the projection does when a procedure was erased. */
   async erase({ team, id }: StoredQuestion): Promise<void> {
     await this.database.as('mneme_projector', async (queries) => {
-      await queries.execute('DELETE FROM mneme_read.procedures WHERE team_id = $1 AND procedure_id = $2', [team, id]);
-      await queries.execute('DELETE FROM mneme_read.procedure_vectors WHERE team_id = $1 AND procedure_id = $2', [team, id]);
+      await queries.execute(`DELETE FROM ${schema}.procedures WHERE team_id = $1 AND procedure_id = $2`, [team, id]);
+      await queries.execute(`DELETE FROM ${schema}.procedure_vectors WHERE team_id = $1 AND procedure_id = $2`, [team, id]);
     });
   }
 
@@ -80,6 +69,20 @@ export class ProcedureVectors {
       ),
     );
     return row;
+  }
+
+  async clear(): Promise<void> {
+    await this.database.query(`TRUNCATE mneme.vector_cache, ${schema}.procedures, ${schema}.procedure_vectors`);
+  }
+
+  /** What the projection writes when a document's content changes. */
+  async changeContent({ team, id }: StoredQuestion): Promise<void> {
+    await this.database.as('mneme_projector', (queries) =>
+      queries.execute(
+        `UPDATE ${schema}.procedure_vectors SET content_hash = 'another' WHERE team_id = $1 AND procedure_id = $2`,
+        [team, id],
+      ),
+    );
   }
 
   /** Lets failed documents try again now. */
