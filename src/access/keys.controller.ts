@@ -51,7 +51,7 @@ export class KeysController {
       now: this.clock.now(),
     } as const;
     const { key, written } = await this.commands.execute(new IssueKey(team, order, request));
-    return new Receipt({ key_id: keyId, key: key ?? null }, written);
+    return new Receipt<Answer<IssuedKeyReceipt>>({ key_id: keyId, key: key ?? null }, written, { key_id: keyId, key: null });
   }
 
   @Get()

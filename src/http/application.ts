@@ -1,31 +1,23 @@
 import type { Type, DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { SwaggerModule } from '@nestjs/swagger';
+import type { FastifyInstance } from 'fastify';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../config/package-root.js';
 import { AuthenticationGuard } from './authentication.js';
-import { acceptJson, bodyLimit } from './body.js';
-import { correlationIdOf } from './correlation.js';
+import { acceptJson } from './body.js';
+import { fastifyAdapter } from './fastify-adapter.js';
+import { HttpProblem } from './http-problem.js';
 import { JsonLogger } from './json-logger.js';
 import { openApiDocument } from './openapi.js';
+import { commonHeaders } from './problem-reply.js';
 import { ProblemFilter } from './problem.filter.js';
 import { MinPositionInterceptor } from './read-models.js';
 import { ReceiptInterceptor } from './receipts.js';
 import { logRequests } from './request-log.js';
 import { RequestPipe } from './validation/request.pipe.js';
-
-/** Fastify as we run it: the correlation id is the request's id, bodies are limited, proxies are not believed. */
-export const fastifyAdapter = (): FastifyAdapter =>
-  new FastifyAdapter({
-    bodyLimit,
-    trustProxy: false,
-    requestIdHeader: false,
-    genReqId: (request: { headers: Record<string, string | string[] | undefined> }) =>
-      correlationIdOf(request.headers['x-correlation-id']),
-    routerOptions: { maxParamLength: 200 },
-  });
 
 /** The HTTP application of a module, ready to `listen`. */
 export async function createApplication(module: Type | DynamicModule): Promise<NestFastifyApplication> {
@@ -46,15 +38,37 @@ export function configureApplication(app: NestFastifyApplication): NestFastifyAp
   acceptJson(fastify);
   logRequests(fastify, logger);
   fastify.addHook('onRequest', (request, reply, done) => {
-    void reply.headers({ 'x-correlation-id': request.id, 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' });
+    void reply.headers(commonHeaders(request.id));
     done();
   });
+  refuseWhileStopping(fastify);
   app.useGlobalFilters(app.get(ProblemFilter));
   app.useGlobalGuards(app.get(AuthenticationGuard));
   app.useGlobalInterceptors(app.get(ReceiptInterceptor), app.get(MinPositionInterceptor));
   app.useGlobalPipes(app.get(RequestPipe));
   serveDocumentation(app);
   return app;
+}
+
+/** How long a client may take to read its answer once the service stops, milliseconds. */
+const stopGraceMs = 10_000;
+
+/**
+ * Requests on connections that were open already: accepted ones are answered, new ones go elsewhere. A client that does
+ * not read its answer would hold the stop for ever.
+ */
+function refuseWhileStopping(fastify: FastifyInstance): void {
+  let stopping = false;
+  fastify.addHook('preClose', (done) => {
+    stopping = true;
+    setTimeout(() => fastify.server.closeAllConnections(), stopGraceMs).unref();
+    done();
+  });
+  fastify.addHook('onRequest', (_request, reply, done) => {
+    if (!stopping) return done();
+    void reply.header('connection', 'close');
+    done(new HttpProblem(503, 'stopping', { headers: { 'retry-after': '5' } }));
+  });
 }
 
 function serveDocumentation(app: NestFastifyApplication): void {

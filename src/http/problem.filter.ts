@@ -2,7 +2,8 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, Injectable } from '@ne
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { errorFacts } from './error-facts.js';
 import { JsonLogger } from './json-logger.js';
-import { problemBody, problemOf } from './problem.js';
+import { problemOf } from './problem.js';
+import { sendProblem } from './problem-reply.js';
 
 /** Writes every error as a problem, and logs those that are ours. */
 @Catch()
@@ -21,10 +22,6 @@ export class ProblemFilter implements ExceptionFilter {
       else this.logger.records.error(facts, 'request failed');
     }
     if (reply.sent) return;
-    void reply
-      .status(problem.status)
-      .headers({ ...problem.headers, 'x-correlation-id': request.id })
-      .header('content-type', 'application/problem+json; charset=utf-8')
-      .send(JSON.stringify(problemBody(problem, request.id)));
+    sendProblem(reply, problem, request.id);
   }
 }

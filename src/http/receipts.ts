@@ -15,9 +15,11 @@ export interface Written {
  * only, so that a repeated command gets the same one.
  */
 export class Receipt<Body extends object> {
+  /** @param repeatable what a repetition is answered with, where the body holds something that is shown once only */
   constructor(
     readonly body: Body,
     readonly written: Written,
+    readonly repeatable: Body = body,
   ) {}
 }
 

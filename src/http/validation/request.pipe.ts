@@ -14,7 +14,7 @@ const plainTypes: readonly unknown[] = [String, Boolean, Number, Array, Object, 
 export class RequestPipe implements PipeTransform<unknown, unknown> {
   async transform(value: unknown, { type, metatype }: ArgumentMetadata): Promise<unknown> {
     if ((type !== 'body' && type !== 'query') || !metatype || plainTypes.includes(metatype)) return value;
-    return validated(metatype as RequestClass, value ?? {}, type === 'body' ? 'json' : 'query');
+    return validated(metatype as RequestClass, value === undefined ? {} : value, type === 'body' ? 'json' : 'query');
   }
 }
 

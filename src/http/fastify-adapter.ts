@@ -1,0 +1,49 @@
+import { FastifyAdapter } from '@nestjs/platform-fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import { bodyLimit } from './body.js';
+import { correlationIdOf } from './correlation.js';
+import { type Problem, problemBody, problemOf } from './problem.js';
+import { commonHeaders, problemType, sendProblem } from './problem-reply.js';
+
+/** Fastify as we run it: the correlation id is the request's id, bodies are limited, proxies are not believed. */
+export const fastifyAdapter = (): FastifyAdapter =>
+  new FastifyAdapter({
+    bodyLimit,
+    trustProxy: false,
+    requestIdHeader: false,
+    genReqId: ({ headers }: { headers: Record<string, string | string[] | undefined> }) =>
+      correlationIdOf(headers['x-correlation-id']),
+    routerOptions: { maxParamLength: 200 },
+    // Ours says so in a problem; see `refuseWhileStopping`.
+    return503OnClosing: false,
+    // What the router refuses before any hook or filter runs.
+    frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) =>
+      sendProblem(reply, problemOf(error), request.id),
+    clientErrorHandler: (error, socket) => answerBrokenHttp(error, socket),
+  });
+
+/** What Node's parser refuses, by its code: there is no request, only a socket. */
+const parserErrors: Readonly<Record<string, Problem>> = {
+  HPE_HEADER_OVERFLOW: { status: 431, code: 'headers_too_large' },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, code: 'request_timeout' },
+};
+
+function answerBrokenHttp({ code = '' }: NodeJS.ErrnoException, socket: Socket): void {
+  if (code === 'ECONNRESET' || socket.destroyed) return;
+  if (socket.writable) {
+    const problem = parserErrors[code] ?? { status: 400, code: 'malformed_request' };
+    const correlationId = correlationIdOf(undefined);
+    const body = JSON.stringify(problemBody(problem, correlationId));
+    const headers = {
+      ...commonHeaders(correlationId),
+      'content-type': problemType,
+      'content-length': String(Buffer.byteLength(body)),
+      connection: 'close',
+    };
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    socket.write(`HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status] ?? ''}\r\n${lines.join('')}\r\n${body}`);
+  }
+  socket.destroy(); // what follows on this connection cannot be told from the broken part
+}
