@@ -55,11 +55,11 @@ const pendingQuery = (documents: EmbeddingDocuments, condition: string, values: 
   ORDER BY d.position, d.team_id, d.${documents.idColumn}
   LIMIT ${values}`;
 
-/** Documents without any vector, oldest first. Asked often; a partial index on `embedding IS NULL` serves it. */
+/** Documents without any vector, oldest first. It reads the whole table, which is why an idle worker asks ever less often. */
 export const findMissing = (queries: Queries, documents: EmbeddingDocuments, limit: number): Promise<PendingDocument[]> =>
   queries.query<PendingDocument>(pendingQuery(documents, 'd.embedding IS NULL', '$1'), [limit]);
 
-/** Documents whose vector another model made. Reads the whole table, so it is asked seldom. */
+/** Documents whose vector another model made. */
 export const findOutdated = (
   queries: Queries,
   documents: EmbeddingDocuments,
