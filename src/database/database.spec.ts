@@ -1,5 +1,5 @@
 import { freshDatabase } from '../../test/support/database.js';
-import type { Database } from './database.js';
+import { Database } from './database.js';
 
 describe('the database', () => {
   let database: Database;
@@ -40,5 +40,17 @@ describe('the database', () => {
 
   it('refuses a team that is not a UUID, because the id becomes part of the statement', () => {
     expect(() => database.asTeam(`x'; DROP TABLE a; --`, () => Promise.resolve())).toThrow(TypeError);
+  });
+});
+
+describe('a database that is not there', () => {
+  it('is unavailable, and says no more than that', async () => {
+    const nowhere = new Database('postgres://user:secret@127.0.0.1:1/none', false, 2);
+    await expect(nowhere.query('SELECT 1')).rejects.toMatchObject({
+      code: 'database_unavailable',
+      message: 'the database is unavailable',
+    });
+    await expect(nowhere.as('mneme_system', () => Promise.resolve())).rejects.toMatchObject({ code: 'database_unavailable' });
+    await nowhere.close();
   });
 });

@@ -31,7 +31,7 @@ export const isDatabaseFailure = (error: unknown): error is DatabaseFailure => e
 const transientStates = /^(08|53|57P0|40|55P03)/;
 
 const lostConnection =
-  /connection terminated|timeout exceeded when trying to connect|not queryable|pool after calling end|ECONN|EPIPE|ENOENT|ENOTFOUND|EAI_AGAIN|ETIMEDOUT/i;
+  /connection terminated|timeout exceeded when trying to connect|query read timeout|not queryable|pool after calling end|ECONN|EPIPE|ENOENT|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH/i;
 
 /** What callers see of an error of `pg`. */
 export function databaseError(error: unknown): Error {
@@ -41,8 +41,9 @@ export function databaseError(error: unknown): Error {
       ? new DatabaseUnavailable(state)
       : new DatabaseFailure(state, error.table, error.constraint);
   }
+  // Not `instanceof Error`: errors of Node's own network code belong to another realm when a test runs us in a VM.
   if (
-    error instanceof Error &&
+    types.isNativeError(error) &&
     (lostConnection.test(error.message) || lostConnection.test(String((error as NodeJS.ErrnoException).code)))
   ) {
     return new DatabaseUnavailable(undefined);
