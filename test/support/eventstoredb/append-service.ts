@@ -1,6 +1,5 @@
 import { type sendUnaryData, type ServerReadableStream, type ServerUnaryCall } from '@grpc/grpc-js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
-import { type AppendFault } from './faults.js';
 import { appendSuccess, appendWrongVersion, proposedEvent, streamName } from './messages.js';
 import { admit, type Node, perform } from './node.js';
 import * as errors from './rpc-errors.js';
@@ -21,20 +20,21 @@ export function append(node: Node) {
     call.on('end', () => {
       if (!options) return;
       const [stream, expected] = [streamName(options), expectedOf(options)];
-      node.requests.push({ operation: 'append', stream, ids: events.map(({ id }) => id), expected });
+      node.requests.add({ operation: 'append', stream, ids: events.map(({ id }) => id), expected });
       const fault = node.faults.take('append', stream);
       void perform(node, {
         call,
         fault,
         work: () => {
-          admit(node, call.metadata);
+          admit(node, call);
+          if (!events.every(hasUuid)) throw errors.handlerThrew();
           if (sizeOf(events) > node.maxAppendSize) throw errors.appendTooLarge(node.maxAppendSize);
           return node.events.append(stream, events, expected);
         },
         answer: (result) => {
           if (result.result === 'stream_deleted') return reply(errors.streamDeleted(stream));
           if (result.result === 'wrong_expected_version') return reply(null, appendWrongVersion(result.current, expected));
-          reply(null, appendSuccess(positioned(result, fault)));
+          reply(null, appendSuccess(fault?.kind === 'no_position' ? { ...result, position: undefined } : result));
         },
         fail: (error) => reply(error),
         end: () => undefined,
@@ -73,38 +73,37 @@ function erase<Response>(
 ): void {
   const options = call.request.getOptions();
   const [stream, expected] = [streamName(options), options ? expectedOf(options) : 'any'];
-  node.requests.push({ operation, stream, ids: [], expected });
+  node.requests.add({ operation, stream, ids: [], expected });
   void perform(node, {
     call,
     fault: node.faults.take(operation, stream),
     work: () => {
-      admit(node, call.metadata);
-      const result = node.events[operation](stream, expected);
-      if (result.result === 'stream_deleted') throw errors.streamDeleted(stream);
-      if (result.result === 'wrong_expected_version') throw wrongVersion(operation, stream, expected, result.current);
-      return result;
+      admit(node, call);
+      return written(node.events[operation](stream, expected), stream, expected);
     },
-    answer: ({ position }) => reply(null, response(String(position ?? 0n))),
+    answer: ({ position }) => reply(null, response(String(position))),
     fail: (error) => reply(error),
     end: () => undefined,
   });
 }
 
+/** @throws RpcError when it was refused: Delete and Tombstone have no answer for that */
+function written(result: WriteResult, stream: string, expected: Expected): { position: bigint | undefined } {
+  if (result.result === 'stream_deleted') throw errors.streamDeleted(stream);
+  if (result.result !== 'wrong_expected_version') return result;
+  const asNumber = typeof expected === 'bigint' ? expected : expectationNumbers[expected];
+  throw errors.wrongExpectedVersion('Delete', stream, asNumber, result.current === 'no_stream' ? -1n : result.current);
+}
+
 /** As a number, an expectation that names no revision is negative. */
 const expectationNumbers = { no_stream: -1n, any: -2n, stream_exists: -4n } as const;
 
-function wrongVersion(operation: string, stream: string, expected: Expected, current: bigint | 'no_stream'): errors.RpcError {
-  const asNumber = typeof expected === 'bigint' ? expected : expectationNumbers[expected];
-  return errors.wrongExpectedVersion(operation, stream, asNumber, current === 'no_stream' ? -1n : current);
-}
-
 /** Bytes the server counts against its maximum. */
 export const sizeOf = (events: readonly ProposedEvent[]): number =>
-  events.reduce((size, { type, data, metadata }) => size + Buffer.byteLength(type) * 2 + data.length + metadata.length, 0);
+  events.reduce((size, { type, data, metadata }) => size + type.length * 2 + data.length + metadata.length, 0);
 
-export function positioned<R extends WriteResult>(result: R, fault: AppendFault | { readonly kind: string } | undefined): R {
-  return fault?.kind === 'no_position' ? { ...result, position: undefined } : result;
-}
+/** An id that is no UUID makes the server throw, with whatever error that gives. */
+export const hasUuid = ({ id }: ProposedEvent): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id);
 
 function expectedOf(options: ExpectedOption): Expected {
   if (options.hasRevision()) return BigInt(options.getRevision());

@@ -1,13 +1,13 @@
 import { type ServerDuplexStream } from '@grpc/grpc-js';
 import type streams from '@eventstore/db-client/generated/streams_pb.js';
-import { positioned, sizeOf } from './append-service.js';
+import { hasUuid, sizeOf } from './append-service.js';
 import { type BatchAppendFault } from './faults.js';
 import * as messages from './messages.js';
-import { type Node, perform } from './node.js';
-import { type RpcError } from './rpc-errors.js';
+import { disturbance, type Ending, type Node, perform, requireLeader } from './node.js';
+import * as errors from './rpc-errors.js';
 import { type Expected, type ProposedEvent } from './stored-events.js';
 
-type Call = ServerDuplexStream<streams.BatchAppendReq, streams.BatchAppendResp>;
+type BatchCall = ServerDuplexStream<streams.BatchAppendReq, streams.BatchAppendResp>;
 
 interface Batch {
   readonly options: streams.BatchAppendReq.Options;
@@ -19,75 +19,75 @@ interface Batch {
  * `options`, the last `is_final`; and a stream of answers, in whatever order, that carry the correlation id.
  */
 export function batchAppend(node: Node) {
-  return (call: Call): void => {
+  return (call: BatchCall): void => {
+    const ending = { call, fail: (error: errors.RpcError) => call.emit('error', error), end: () => call.end() };
+    if (node.access(call.metadata) === 'wrong_password') return void ending.fail(errors.unauthenticated());
     const batches = new Map<string, Batch>();
     call.on('data', (request: streams.BatchAppendReq) => {
       const id = request.getCorrelationId()?.getString() ?? '';
       const options = request.getOptions();
-      if (options && !batches.has(id)) batches.set(id, { options, events: [] });
+      if (options) batches.set(id, { options, events: [] });
       const batch = batches.get(id);
-      if (!batch) return;
+      if (!batch) return; // the rest of an append that was answered before it was complete
       batch.events.push(...request.getProposedMessagesList().map(messages.proposedEvent));
-      if (sizeOf(batch.events) > node.maxAppendSize) {
-        batches.delete(id);
-        answer(call, request, messages.streamName(batch.options), messages.batchTooLarge(node.maxAppendSize));
-      } else if (request.getIsFinal()) {
-        batches.delete(id);
-        void carryOut(node, call, request, batch);
-      }
+      const refusal = refusalOf(node, call, batch);
+      if (refusal || request.getIsFinal()) batches.delete(id);
+      if (refusal) answer(call, request, messages.streamName(batch.options), refusal);
+      else if (request.getIsFinal()) void carryOut(node, ending, request, batch);
     });
-    call.on('end', () => call.end());
-    call.on('error', () => undefined);
+    const closed = node.faults.opened('batch_append', ({ kind }) => disturbance(node, ending, kind)?.());
+    call.on('end', () => call.end()).on('close', closed);
   };
 }
 
-async function carryOut(node: Node, call: Call, request: streams.BatchAppendReq, { options, events }: Batch): Promise<void> {
+/** What the server answers to an append before it has come to the store. */
+function refusalOf(node: Node, { metadata }: BatchCall, { options, events }: Batch): streams.BatchAppendResp | undefined {
+  if (node.access(metadata) === 'denied') return messages.batchAccessDenied();
+  const deadline = options.getDeadline()?.toDate();
+  if (deadline && deadline <= node.now()) return messages.batchTimeout();
+  if (!events.every(hasUuid)) return messages.batchBadRequest();
+  return sizeOf(events) > node.maxAppendSize ? messages.batchTooLarge(node.maxAppendSize) : undefined;
+}
+
+async function carryOut(
+  node: Node,
+  ending: Ending & { readonly call: BatchCall },
+  request: streams.BatchAppendReq,
+  { options, events }: Batch,
+): Promise<void> {
   const [stream, expected] = [messages.streamName(options), expectedOf(options)];
-  node.requests.push({ operation: 'batch_append', stream, ids: events.map(({ id }) => id), expected });
+  node.requests.add({ operation: 'batch_append', stream, ids: events.map(({ id }) => id), expected });
   const fault = node.faults.take('batch_append', stream);
-  const reply = (response: streams.BatchAppendResp): void => answer(call, request, stream, response);
-  const instead = fault && answerInstead(node, fault);
+  const answerInstead = fault && answersOf[fault.kind]?.(node);
   await perform(node, {
-    call,
-    fault: instead ? undefined : fault,
+    ...ending,
+    fault: answerInstead ? undefined : fault,
     work: () => {
-      if (!node.allows(call.metadata)) return messages.batchAccessDenied();
-      if (instead && !('stored' in fault && fault.stored)) return instead;
+      requireLeader(node, ending.call.metadata);
+      if (answerInstead && !('stored' in fault && fault.stored)) return answerInstead;
       const result = node.events.append(stream, events, expected);
-      if (instead) return instead;
+      if (answerInstead) return answerInstead;
       if (!('revision' in result)) return messages.batchRefusal(result, stream, expected);
-      return messages.batchSuccess(positioned(result, fault));
+      return messages.batchSuccess(fault?.kind === 'no_position' ? { ...result, position: undefined } : result);
     },
     answer: (response) => {
-      reply(response);
-      if (fault?.kind === 'duplicate') reply(response);
+      answer(ending.call, request, stream, response);
+      if (fault?.kind === 'duplicate') answer(ending.call, request, stream, response);
     },
-    fail: (error: RpcError) => call.emit('error', error),
-    end: () => call.end(),
   });
 }
 
-/** These come as the answer of the one append, where others end the whole stream. */
-function answerInstead(node: Node, { kind }: BatchAppendFault): streams.BatchAppendResp | undefined {
-  switch (kind) {
-    case 'unavailable':
-      return messages.batchNotHandled('Server Is Not Ready');
-    case 'too_busy':
-      return messages.batchNotHandled('Server Is Busy');
-    case 'timeout':
-      return messages.batchTimeout();
-    case 'access_denied':
-      return messages.batchAccessDenied();
-    case 'unknown':
-      return messages.batchUnknown();
-    case 'too_large':
-      return messages.batchTooLarge(node.maxAppendSize);
-    default:
-      return undefined;
-  }
-}
+/** Faults that come as the answer of the one append, where others befall the whole stream. */
+const answersOf: Partial<Record<BatchAppendFault['kind'], (node: Node) => streams.BatchAppendResp>> = {
+  unavailable: () => messages.batchNotHandled('Server Is Not Ready'),
+  too_busy: () => messages.batchNotHandled('Server Is Busy'),
+  timeout: messages.batchTimeout,
+  access_denied: messages.batchAccessDenied,
+  unknown: messages.batchUnknown,
+  too_large: (node) => messages.batchTooLarge(node.maxAppendSize),
+};
 
-function answer(call: Call, request: streams.BatchAppendReq, stream: string, response: streams.BatchAppendResp): void {
+function answer(call: BatchCall, request: streams.BatchAppendReq, stream: string, response: streams.BatchAppendResp): void {
   if (call.cancelled || call.writableEnded) return;
   call.write(response.setCorrelationId(request.getCorrelationId()).setStreamIdentifier(messages.streamIdentifier(stream)));
 }

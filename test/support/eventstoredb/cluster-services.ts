@@ -4,6 +4,9 @@ import features from '@eventstore/db-client/generated/serverfeatures_pb.js';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import { type Node, perform } from './node.js';
 
+/** What the server says it is, and whose ways it follows. */
+const serverVersion = '24.10.0';
+
 const { VNodeState } = gossip.MemberInfo;
 
 /** ServerFeatures/GetSupportedMethods: clients batch appends only where `batchappend` is among them. */
@@ -12,7 +15,7 @@ export function supportedMethods(node: Node) {
     call: ServerUnaryCall<shared.Empty, features.SupportedMethods>,
     reply: sendUnaryData<features.SupportedMethods>,
   ): void => {
-    node.requests.push({ operation: 'server_features', stream: '', ids: [] });
+    node.requests.add({ operation: 'server_features', stream: '', ids: [] });
     void perform(node, {
       call,
       fault: node.faults.take('server_features', ''),
@@ -22,7 +25,7 @@ export function supportedMethods(node: Node) {
           const method = new features.SupportedMethod().setServiceName('event_store.client.streams.streams').setMethodName(name);
           return method.setFeaturesList(featuresOf[name] ?? []);
         });
-        return new features.SupportedMethods().setMethodsList(methods).setEventStoreServerVersion(node.version);
+        return new features.SupportedMethods().setMethodsList(methods).setEventStoreServerVersion(serverVersion);
       },
       answer: (response) => reply(null, response),
       fail: (error) => reply(error),
@@ -36,7 +39,7 @@ const featuresOf: Record<string, string[]> = { read: ['position', 'events'], bat
 /** Gossip/Read: the members of the cluster, from which a client chooses the one it talks to. */
 export function readGossip(node: Node) {
   return (call: ServerUnaryCall<shared.Empty, gossip.ClusterInfo>, reply: sendUnaryData<gossip.ClusterInfo>): void => {
-    node.requests.push({ operation: 'gossip', stream: '', ids: [] });
+    node.requests.add({ operation: 'gossip', stream: '', ids: [] });
     void perform(node, {
       call,
       fault: node.faults.take('gossip', ''),

@@ -26,7 +26,7 @@ describe('a test EventStoreDB', () => {
     const events = [newEvent(), newEvent()];
     const result = await client.appendToStream('loan-1', events, { expectedRevision: 'no_stream' });
     expect(result).toMatchObject({ success: true, nextExpectedRevision: 1n });
-    expect(server.requests.map(({ operation }) => operation)).toEqual(['server_features', 'batch_append']);
+    expect(server.requests.all.map(({ operation }) => operation)).toEqual(['server_features', 'batch_append']);
     const read = await all(client.readStream('loan-1'));
     expect(read.map(({ event }) => event?.id)).toEqual(events.map(({ id }) => id));
     expect(read[1]?.event?.position).toEqual(result.position);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Server, ServerCredentials, type Metadata, type UntypedServiceImplementation } from '@grpc/grpc-js';
+import { Server, ServerCredentials, type UntypedServiceImplementation } from '@grpc/grpc-js';
 import gossip from '@eventstore/db-client/generated/gossip_grpc_pb.js';
 import features from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
 import streams from '@eventstore/db-client/generated/streams_grpc_pb.js';
@@ -8,11 +8,11 @@ import { batchAppend } from './batch-append-service.js';
 import { readGossip, supportedMethods } from './cluster-services.js';
 import { Faults } from './faults.js';
 import { address, Listener } from './listener.js';
-import { type Member, type Node, type Request } from './node.js';
+import { type Member, type Node } from './node.js';
 import { read } from './read-service.js';
+import { Requests } from './requests.js';
 import type * as errors from './rpc-errors.js';
 import { type StoredEvent, StoredEvents } from './stored-events.js';
-import { type Subscription } from './subscription.js';
 
 export interface EventStoreDbOptions {
   /** Members of the cluster, 1 to 3; the first is the leader. Default 1. */
@@ -23,8 +23,13 @@ export interface EventStoreDbOptions {
   readonly maxAppendSize?: number;
   /** Name and password that every call must carry. */
   readonly credentials?: { readonly username: string; readonly password: string };
-  /** What the events' time is read from. */
-  readonly clock?: () => Date;
+  /** The server's clock. Where it is ahead of the client's by more than a deadline, appends in batches time out. */
+  readonly now?: () => Date;
+  /**
+   * Some releases of 24.10 had this fault: when a full page was the last there was, the checkpoint before `caught_up`
+   * is where the next event is going to be. Default false.
+   */
+  readonly checkpointsAhead?: boolean;
 }
 
 export const startEventStoreDb = async (options: EventStoreDbOptions = {}): Promise<TestEventStoreDb> => {
@@ -36,22 +41,23 @@ export const startEventStoreDb = async (options: EventStoreDbOptions = {}): Prom
 /** An EventStoreDB cluster in this process, which speaks the protocol of the real one and fails when told to. */
 export class TestEventStoreDb {
   readonly faults = new Faults();
-  /** Every call so far, in order. */
-  readonly requests: Request[] = [];
+  readonly requests = new Requests();
   readonly members: readonly ClusterMember[];
   private readonly stored: StoredEvents;
   private leader: ClusterMember;
 
   constructor(options: EventStoreDbOptions) {
-    this.stored = new StoredEvents(options.clock ?? (() => new Date()));
+    const now = options.now ?? (() => new Date());
+    this.stored = new StoredEvents(now);
     const shared = {
       events: this.stored,
       faults: this.faults,
       requests: this.requests,
       maxAppendSize: options.maxAppendSize ?? 1024 * 1024,
       offersBatchAppend: options.batchAppend ?? true,
-      version: '24.10.0',
-      allows: allowing(options.credentials),
+      checkpointsAhead: options.checkpointsAhead ?? false,
+      now,
+      access: accessWith(options.credentials),
       leader: () => this.leader.endpoint,
       members: () => this.members.map((member): Member => member.describe(member === this.leader)),
     };
@@ -107,19 +113,13 @@ export class TestEventStoreDb {
   async stop(): Promise<void> {
     await Promise.all(this.members.map((member) => member.stop()));
   }
-
-  /** Subscriptions that are open now. */
-  get subscriptions(): readonly Subscription[] {
-    return this.members.flatMap(({ subscriptions }) => [...subscriptions]);
-  }
 }
 
 /** One member of the cluster: a port and the services behind it. */
 export class ClusterMember {
-  readonly subscriptions = new Set<Subscription>();
   private readonly id = randomUUID();
   private readonly listener: Listener;
-  private readonly server = new Server();
+  private readonly server = new Server({ 'grpc.max_receive_message_length': 16 * 1024 * 1024 });
 
   constructor(nodeOf: (own: Pick<Node, 'reset'>) => Node) {
     const injector = this.server.createConnectionInjector(ServerCredentials.createInsecure());
@@ -128,7 +128,7 @@ export class ClusterMember {
     const service: UntypedServiceImplementation = {
       append: append(node),
       batchAppend: batchAppend(node),
-      read: read(node, this.subscriptions),
+      read: read(node),
       delete: deleteStream(node),
       tombstone: tombstone(node),
     };
@@ -163,8 +163,12 @@ export class ClusterMember {
   }
 }
 
-function allowing(credentials: EventStoreDbOptions['credentials']): (metadata: Metadata) => boolean {
-  if (!credentials) return () => true;
+function accessWith(credentials: EventStoreDbOptions['credentials']): Node['access'] {
+  if (!credentials) return () => 'granted';
   const expected = `Basic ${Buffer.from(`${credentials.username}:${credentials.password}`).toString('base64')}`;
-  return (metadata) => metadata.get('authorization').includes(expected);
+  return (metadata) => {
+    const [given] = metadata.get('authorization');
+    if (given === undefined) return 'denied';
+    return given === expected ? 'granted' : 'wrong_password';
+  };
 }

@@ -1,15 +1,17 @@
 /** Answers with an error, before anything was stored or, with `stored`, after. */
 export interface ErrorFault {
-  readonly kind: 'unavailable' | 'too_busy' | 'not_leader' | 'timeout' | 'access_denied' | 'cancelled' | 'unknown';
+  readonly kind: ErrorKind;
   readonly stored?: boolean;
 }
+
+export type ErrorKind = 'unavailable' | 'too_busy' | 'not_leader' | 'timeout' | 'access_denied' | 'cancelled' | 'unknown';
 
 /** What may go wrong with any call. */
 export type CallFault =
   | ErrorFault
   /** Never answers. */
   | { readonly kind: 'silence'; readonly stored?: boolean }
-  /** Does it after so many milliseconds. */
+  /** Waits so many milliseconds, then does it and answers. */
   | { readonly kind: 'slow'; readonly ms: number }
   /** Does it at once and answers after so many milliseconds. */
   | { readonly kind: 'late'; readonly ms: number }
@@ -24,16 +26,21 @@ export type AppendFault =
   /** Answers success without a position. */
   | { readonly kind: 'no_position' };
 
-/** What may go wrong with an append on a batch stream. */
+/** Ends the call with status OK. */
+export interface EndFault {
+  readonly kind: 'end';
+  readonly stored?: boolean;
+}
+
+/** What may go wrong with an append on a batch stream. Some of it befalls the whole stream. */
 export type BatchAppendFault =
   | AppendFault
+  | EndFault
   /** Answers twice. */
-  | { readonly kind: 'duplicate' }
-  /** Ends the batch stream with status OK and no answer. */
-  | { readonly kind: 'end'; readonly stored?: boolean };
+  | { readonly kind: 'duplicate' };
 
-/** What may go wrong with a read or subscription, after it has answered so many events (default 0). */
-export type ReadFault = (CallFault | { readonly kind: 'end' }) & { readonly afterEvents?: number };
+/** What may go wrong with a read or a subscription: at once, or in place of the event after so many. */
+export type ReadFault = (CallFault | EndFault) & { readonly afterEvents?: number };
 
 export interface FaultsOf {
   readonly append: AppendFault;
@@ -41,13 +48,22 @@ export interface FaultsOf {
   readonly read_stream: ReadFault;
   readonly read_all: ReadFault;
   readonly subscribe: ReadFault;
-  readonly delete: AppendFault;
-  readonly tombstone: AppendFault;
+  readonly delete: CallFault;
+  readonly tombstone: CallFault;
   readonly server_features: CallFault;
   readonly gossip: CallFault;
 }
 
 export type Operation = keyof FaultsOf;
+
+/** What may befall a call that stays open, while it is idle. */
+export type OpenCallFault =
+  | { readonly kind: ErrorKind | 'drop' | 'end' | 'silence' }
+  /** Sends `fell_behind`, catches up and sends `caught_up` again; only subscriptions. */
+  | { readonly kind: 'fall_behind' };
+
+/** The calls that stay open. */
+export type OpenOperation = 'batch_append' | 'subscribe';
 
 export interface FaultOptions {
   /** How many calls it meets; default 1. */
@@ -63,11 +79,14 @@ interface Pending {
   left: number;
 }
 
-/** Faults that wait for the calls they will meet. Several for one operation meet it one after the other. */
+type Strike = (fault: OpenCallFault) => void;
+
+/** Faults that wait for the calls they will meet. Of several for one operation, each call meets the oldest. */
 export class Faults {
-  /** How many calls met a fault. */
+  /** How many calls have met a fault. */
   met = 0;
   private pending: Pending[] = [];
+  private readonly open = { batch_append: new Set<Strike>(), subscribe: new Set<Strike>() };
 
   /** @returns takes it back */
   inject<O extends Operation>(operation: O, fault: FaultsOf[O], options: FaultOptions = {}): () => void {
@@ -81,7 +100,21 @@ export class Faults {
     this.pending = [];
   }
 
-  /** The fault that meets this call, used up by one. */
+  /** Befalls every batch stream or subscription that is open now. @returns how many those were */
+  strike(operation: OpenOperation, fault: OpenCallFault): number {
+    const calls = [...this.open[operation]];
+    for (const strike of calls) strike(fault);
+    this.met += calls.length;
+    return calls.length;
+  }
+
+  /** Called by a service when a call opens. @returns to be called when it is over */
+  opened(operation: OpenOperation, strike: Strike): () => void {
+    this.open[operation].add(strike);
+    return () => this.open[operation].delete(strike);
+  }
+
+  /** Called by a service: the fault that meets this call. */
   take<O extends Operation>(operation: O, stream: string): FaultsOf[O] | undefined {
     this.pending = this.pending.filter(({ left }) => left > 0);
     const found = this.pending.find((fault) => fault.operation === operation && stream.startsWith(fault.stream));

@@ -5,6 +5,7 @@ import codes from '@eventstore/db-client/generated/code_pb.js';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import status from '@eventstore/db-client/generated/status_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
+import { type Place } from './place.js';
 import { type Expected, type ProposedEvent, type StoredEvent, type WriteResult } from './stored-events.js';
 
 type Refused = Exclude<WriteResult, { result: 'written' | 'repeated' }>;
@@ -14,7 +15,7 @@ export function proposedEvent(
   message: streams.AppendReq.ProposedMessage | streams.BatchAppendReq.ProposedMessage,
 ): ProposedEvent {
   return {
-    id: message.getId()?.getString() ?? '',
+    id: (message.getId()?.getString() ?? '').toLowerCase(),
     type: message.getMetadataMap().get('type') ?? '',
     json: message.getMetadataMap().get('content-type') === 'application/json',
     data: message.getData_asU8(),
@@ -54,9 +55,9 @@ export const streamNotFound = (name: string): streams.ReadResp =>
 export const confirmation = (id: string): streams.ReadResp =>
   new streams.ReadResp().setConfirmation(new streams.ReadResp.SubscriptionConfirmation().setSubscriptionId(id));
 
-export const checkpoint = (position: bigint): streams.ReadResp =>
+export const checkpoint = ({ commit, prepare }: Place): streams.ReadResp =>
   new streams.ReadResp().setCheckpoint(
-    new streams.ReadResp.Checkpoint().setCommitPosition(String(position)).setPreparePosition(String(position)),
+    new streams.ReadResp.Checkpoint().setCommitPosition(String(commit)).setPreparePosition(String(prepare)),
   );
 
 export const caughtUp = (): streams.ReadResp => new streams.ReadResp().setCaughtUp(new streams.ReadResp.CaughtUp());
@@ -75,7 +76,7 @@ export function appendSuccess({ revision, position }: Written): streams.AppendRe
   return new streams.AppendResp().setSuccess(success);
 }
 
-/** `wrong_expected_version` of an AppendResp, which says no_stream as the revision -1, a uint64. */
+/** `wrong_expected_version` of an AppendResp. */
 export function appendWrongVersion(current: bigint | 'no_stream', expected: Expected): streams.AppendResp {
   const wrong = new streams.AppendResp.WrongExpectedVersion();
   if (current === 'no_stream') wrong.setCurrentNoStream(new shared.Empty());
@@ -141,6 +142,8 @@ export const batchAccessDenied = (): streams.BatchAppendResp =>
   batchError(codes.Code.PERMISSION_DENIED, 'AccessDenied', new shared.AccessDenied());
 export const batchTimeout = (): streams.BatchAppendResp =>
   batchError(codes.Code.DEADLINE_EXCEEDED, 'Timeout', new shared.Timeout());
+export const batchBadRequest = (): streams.BatchAppendResp =>
+  batchError(codes.Code.INVALID_ARGUMENT, 'BadRequest', new shared.BadRequest().setMessage('not a UUID'));
 export const batchUnknown = (): streams.BatchAppendResp => batchError(codes.Code.UNKNOWN, 'Unknown', new shared.Unknown());
 /** A server that is not ready or too busy has no type of its own here, only a sentence. */
 export const batchNotHandled = (sentence: string): streams.BatchAppendResp =>

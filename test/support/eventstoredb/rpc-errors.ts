@@ -22,7 +22,9 @@ export interface Endpoint {
 export const serverNotReady = (): RpcError => new RpcError(status.UNAVAILABLE, 'Server Is Not Ready');
 export const serverTooBusy = (): RpcError => new RpcError(status.UNAVAILABLE, 'Server Is Too Busy');
 export const timedOut = (): RpcError => new RpcError(status.ABORTED, 'Operation timed out: Commit phase timeout.');
-export const invalidPosition = (): RpcError => new RpcError(status.UNKNOWN, 'Invalid position');
+export const invalidPosition = (): RpcError => new RpcError(status.INVALID_ARGUMENT, 'Trying to read from an invalid position.');
+export const handlerThrew = (): RpcError => new RpcError(status.UNKNOWN, 'Exception was thrown by handler.');
+export const unauthenticated = (): RpcError => new RpcError(status.UNAUTHENTICATED, 'Received HTTP status code 401');
 export const unknownError = (details: string): RpcError => new RpcError(status.UNKNOWN, details);
 export const cancelled = (): RpcError => new RpcError(status.CANCELLED, 'The call was cancelled.');
 
@@ -37,14 +39,14 @@ export const notLeader = ({ address, port }: Endpoint): RpcError =>
   });
 
 export const streamDeleted = (stream: string): RpcError =>
-  new RpcError(status.FAILED_PRECONDITION, `Event stream '${stream}' is deleted.`, {
+  aboutStream(status.FAILED_PRECONDITION, `Event stream '${stream}' is deleted.`, {
     exception: 'stream-deleted',
     'stream-name': stream,
   });
 
 /** Delete and Tombstone end with it; Append answers it as a result. */
 export const wrongExpectedVersion = (operation: string, stream: string, expected: bigint, actual: bigint): RpcError =>
-  new RpcError(
+  aboutStream(
     status.FAILED_PRECONDITION,
     `${operation} failed due to WrongExpectedVersion. Stream: ${stream}, Expected version: ${expected}, Actual version: ${actual}`,
     {
@@ -60,3 +62,7 @@ export const appendTooLarge = (maximum: number): RpcError =>
     exception: 'maximum-append-size-exceeded',
     'maximum-append-size': String(maximum),
   });
+
+/** A trailer holds ASCII only: a server that has to put another name into one fails at that. */
+const aboutStream = (code: status, details: string, trailers: Readonly<Record<string, string>>): RpcError =>
+  /^[ -~]*$/.test(trailers['stream-name'] ?? '') ? new RpcError(code, details, trailers) : handlerThrew();

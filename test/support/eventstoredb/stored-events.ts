@@ -1,3 +1,5 @@
+import { beforeAll, type Place, placeOf } from './place.js';
+
 /** What the writer believes of the stream. */
 export type Expected = bigint | 'any' | 'no_stream' | 'stream_exists';
 
@@ -33,7 +35,8 @@ export class StoredEvents {
   /** First readable revision, by stream, as the `$tb` of its metadata says. */
   private readonly truncatedBefore = new Map<string, bigint>();
   private readonly listeners = new Set<() => void>();
-  private nextPosition = 0n;
+  /** Where the next event will begin. The log itself begins with records that are no events. */
+  end = 236n;
 
   constructor(private readonly clock: () => Date) {
     // A server has written about itself before the first client comes.
@@ -89,8 +92,23 @@ export class StoredEvents {
     const events = this.streams.get(stream) ?? [];
     if (this.isTombstoned(stream)) return 'deleted';
     if (events.length === 0 || this.isDeleted(stream)) return 'not_found';
+    return this.visible(stream);
+  }
+
+  /** Events that a subscription to the stream sees: with the one that ends the stream, if there is one. */
+  visible(stream: string): readonly StoredEvent[] {
     const from = this.truncatedBefore.get(stream) ?? 0n;
-    return from === 0n ? events : events.filter(({ revision }) => revision >= from);
+    return (this.streams.get(stream) ?? []).filter(({ revision }) => revision >= from);
+  }
+
+  lastRevision(stream: string): bigint | 'no_stream' {
+    return this.streams.get(stream)?.at(-1)?.revision ?? 'no_stream';
+  }
+
+  /** Place of the last event. */
+  head(): Place {
+    const last = this.all.at(-1);
+    return last ? placeOf(last) : beforeAll;
   }
 
   /** Index in `all` of the first event at or after a position. */
@@ -102,10 +120,6 @@ export class StoredEvents {
       else high = middle;
     }
     return low;
-  }
-
-  private lastRevision(stream: string): bigint | 'no_stream' {
-    return this.streams.get(stream)?.at(-1)?.revision ?? 'no_stream';
   }
 
   private isTombstoned(stream: string): boolean {
@@ -153,8 +167,8 @@ export class StoredEvents {
 
   private store(stream: string, event: ProposedEvent, revision: bigint): StoredEvent {
     const created = BigInt(this.clock().getTime()) * 10_000n;
-    const stored: StoredEvent = { ...event, stream, revision, position: this.nextPosition, created };
-    this.nextPosition += BigInt(recordSize(stored));
+    const stored: StoredEvent = { ...event, stream, revision, position: this.end, created };
+    this.end += BigInt(recordSize(stored));
     this.all.push(stored);
     const events = this.streams.get(stream);
     if (events) events.push(stored);
