@@ -3,7 +3,6 @@ import { ensureFirstAdminKey } from './access/first-admin-key.js';
 import { AppModule } from './app.module.js';
 import type { Configuration } from './config/configuration.js';
 import { createApplication } from './http/application.js';
-import { GracefulClose } from './http/graceful-close.js';
 import { LocalOperator } from './http/local-operator.js';
 import { type Infrastructure, openInfrastructure, type Overrides } from './infrastructure.js';
 
@@ -24,7 +23,6 @@ export async function startService(configuration: Configuration, overrides: Over
   const infrastructure = await openInfrastructure(configuration, overrides);
   try {
     const app = await createApplication(AppModule.on(infrastructure));
-    const graceful = new GracefulClose(app);
     const { host, port } = configuration.http;
     await app.listen(port, host);
     const url = addressOf(await app.getUrl());
@@ -36,7 +34,7 @@ export async function startService(configuration: Configuration, overrides: Over
       localOperatorKey: app.get(LocalOperator).key,
       infrastructure,
       stop: async () => {
-        await graceful.close();
+        await app.close();
         await infrastructure.stop();
       },
     };

@@ -48,6 +48,10 @@ export const settings = {
     .default(5_000)
     .describe('How long a read waits for its min_position, in milliseconds.'),
 
+  MNEME_IDEMPOTENCY_WAIT_MS: integer(0, 60_000)
+    .default(10_000)
+    .describe('How long a command waits for an equal one that is being carried out, in milliseconds.'),
+
   MNEME_EMBEDDING_PROVIDER: z
     .enum(['bundled', 'openai', 'shared_words'])
     .default('bundled')

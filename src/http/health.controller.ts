@@ -51,7 +51,7 @@ export class HealthController {
   ) {}
 
   @Get('live')
-  @Operation({ id: 'check_liveness', summary: 'Whether the process answers.', kind: 'operation', returns: Liveness })
+  @Operation({ id: 'check_liveness', summary: 'Whether the process answers.', kind: 'public', returns: Liveness })
   live(): Answer<Liveness> {
     return { status: 'live' };
   }
@@ -60,7 +60,7 @@ export class HealthController {
   @Operation({
     id: 'check_readiness',
     summary: 'Whether the service can accept writes and serve reads: log and database answer.',
-    kind: 'operation',
+    kind: 'public',
     returns: Readiness,
   })
   async ready(): Promise<Answer<Readiness>> {

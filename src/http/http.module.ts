@@ -3,12 +3,15 @@ import { LogIdentity } from '../event-log/log-identity.js';
 import { AuthenticationGuard } from './authentication.js';
 import { CommandPipe } from './command-context.js';
 import { HealthController } from './health.controller.js';
+import { CommandTable } from './idempotency/command-table.js';
+import { IdempotencyInterceptor } from './idempotency/idempotency.interceptor.js';
 import { LocalOperator } from './local-operator.js';
 import { Positions } from './positions.js';
 import { ProblemFilter } from './problem.filter.js';
 import { ProjectionsController } from './projections.controller.js';
 import { MinPositionInterceptor } from './read-models.js';
 import { ReceiptInterceptor } from './receipts.js';
+import { UndeclaredInputInterceptor } from './undeclared-input.js';
 import { RequestPipe } from './validation/request.pipe.js';
 
 /**
@@ -23,10 +26,13 @@ import { RequestPipe } from './validation/request.pipe.js';
     LocalOperator,
     AuthenticationGuard,
     CommandPipe,
+    CommandTable,
+    IdempotencyInterceptor,
     MinPositionInterceptor,
     ProblemFilter,
     ReceiptInterceptor,
     RequestPipe,
+    UndeclaredInputInterceptor,
   ],
   exports: [Positions, LocalOperator, CommandPipe],
 })

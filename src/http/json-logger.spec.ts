@@ -10,6 +10,13 @@ describe('logs', () => {
     ['postgres://mneme:hunter2@db:5432/mneme', 'postgres://[redacted]@db:5432/mneme'],
     ['failed: esdb://admin:hunter2@node1,node2?tls=false', 'failed: esdb://[redacted]@node1,node2?tls=false'],
     [`key mneme_${'a'.repeat(43)} is bad`, 'key mneme_[redacted] is bad'],
+    ['postgres://mneme:p@ss/w@db:5432/mneme', 'postgres://[redacted]@db:5432/mneme'],
+    [`mneme-local_${'a'.repeat(43)}`, 'mneme-local_[redacted]'],
+    [
+      'mneme_procedure-6f1c3f4e-3f2d-4f0e-9c0b-1d2a3b4c5d6e_a1b2c3d4-0000-4000-8000-00000000abcd',
+      'mneme_procedure-6f1c3f4e-3f2d-4f0e-9c0b-1d2a3b4c5d6e_a1b2c3d4-0000-4000-8000-00000000abcd',
+    ],
+    ['mneme_judged_counters_1_0a1b2c3d', 'mneme_judged_counters_1_0a1b2c3d'],
     ['authorization: Bearer hunter2', 'authorization: Bearer [redacted]'],
     ['http://127.0.0.1:7070 serves', 'http://127.0.0.1:7070 serves'],
   ])('of %s say %s', (text, shown) => {

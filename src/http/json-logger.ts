@@ -4,8 +4,9 @@ import type { Configuration } from '../config/configuration.js';
 import { errorFacts } from './error-facts.js';
 
 const secrets: readonly [RegExp, string][] = [
-  [/\b([a-z][a-z0-9+.-]{1,30}:\/\/)[^\s"'@/]+@/gi, '$1[redacted]@'],
-  [/\bmneme_[A-Za-z0-9_-]{20,}/g, 'mneme_[redacted]'],
+  [/\b([a-z][a-z0-9+.-]{1,30}:\/\/)[^\s"']*@/gi, '$1[redacted]@'],
+  // Exactly as long as a key: streams and schemas have the same prefix.
+  [/(?<![A-Za-z0-9_-])(mneme(?:-local)?_)[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])/g, '$1[redacted]'],
   [/\b(Bearer) +[^\s"',]+/gi, '$1 [redacted]'],
 ];
 

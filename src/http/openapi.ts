@@ -11,6 +11,7 @@ import {
   type OpenAPIObject,
   SwaggerModule,
 } from '@nestjs/swagger';
+import { Write } from './idempotency/idempotency.interceptor.js';
 
 class FieldProblemSchema {
   @ApiProperty({ type: String, description: 'Path of the field in body or query.' })
@@ -65,8 +66,8 @@ interface OperationOptions {
   readonly status?: number;
   /** Class of the answer's body, with `ApiProperty` on its fields. */
   readonly returns?: Type;
-  /** A write takes Idempotency-Key and If-Match and answers with Mneme-Position and ETag; a read may answer 202. */
-  readonly kind: 'read' | 'write' | 'operation';
+  /** A write takes Idempotency-Key and If-Match and answers with Mneme-Position and ETag; a read may answer 202; `public` needs no key. */
+  readonly kind: 'read' | 'write' | 'operation' | 'public';
   /** Statuses beyond those every operation has (400, 401, 403, 422, 500, 503). */
   readonly problems?: Readonly<Record<number, string>>;
 }
@@ -75,10 +76,13 @@ const problemContent = { 'application/problem+json': { schema: { $ref: getSchema
 
 const problemResponse = (status: number, description: string) => ApiResponse({ status, description, content: problemContent });
 
-const everywhere: Readonly<Record<number, string>> = {
-  400: 'Malformed request: malformed_json, unknown_field, body_not_an_object.',
+const withKey: Readonly<Record<number, string>> = {
   401: 'No valid key: unauthenticated.',
   403: 'The key lacks the scope (forbidden) or a team (team_required).',
+};
+
+const everywhere: Readonly<Record<number, string>> = {
+  400: 'Malformed request: malformed_json, unknown_field, body_not_an_object.',
   422: 'A field breaks a rule (validation_failed) or the command is refused.',
   500: 'A fault of this service: internal.',
   503: 'Log, database or a model cannot be reached now; see Retry-After.',
@@ -115,8 +119,10 @@ export function Operation({
   const headers = kind === 'write' ? { ...correlation, ...writeHeaders } : correlation;
   const all = {
     ...everywhere,
+    ...(kind !== 'public' && withKey),
     ...(kind === 'read' && { 202: 'The read model has not reached min_position yet: read_model_behind. The write stands.' }),
     ...(kind === 'write' && {
+      409: 'The same command is still being carried out: command_in_flight; see Retry-After.',
       412: 'Another version than If-Match: version_conflict, with current_version.',
       413: 'Larger than the limits: too_large.',
     }),
@@ -124,8 +130,9 @@ export function Operation({
   };
   return applyDecorators(
     HttpCode(status),
+    ...(kind === 'write' ? [Write()] : []),
     ApiOperation({ operationId: id, summary, ...(description !== undefined && { description }) }),
-    ApiBearerAuth(),
+    ...(kind === 'public' ? [] : [ApiBearerAuth()]),
     ApiExtraModels(ProblemSchema),
     ApiHeader({
       name: 'X-Correlation-Id',

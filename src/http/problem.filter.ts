@@ -4,6 +4,7 @@ import { errorFacts } from './error-facts.js';
 import { JsonLogger } from './json-logger.js';
 import { problemOf } from './problem.js';
 import { sendProblem } from './problem-reply.js';
+import { requestSignal } from './request-signal.js';
 
 /** Writes every error as a problem, and logs those that are ours. */
 @Catch()
@@ -16,6 +17,7 @@ export class ProblemFilter implements ExceptionFilter {
     const request = http.getRequest<FastifyRequest>();
     const reply = http.getResponse<FastifyReply>();
     const problem = problemOf(error);
+    if (requestSignal(reply).aborted) return; // work that was cancelled because nobody waits for it is no fault
     if (problem.status >= 500) {
       const facts = { correlation_id: request.id, problem: problem.code, ...errorFacts(error) };
       if (problem.status === 503) this.logger.records.warn(facts, 'dependency unavailable');

@@ -367,13 +367,20 @@ describe('access', () => {
       expect(await admin.post(`/v1/profiles/${team.profile}/deactivate`, {}, idempotent(key))).toMatchObject(reused);
     });
 
-    it('is another command in another team', async () => {
+    it('is another command of a key of another team', async () => {
       const key = randomUUID();
-      const of = (id: string) =>
-        service.operator.post<{ profile_id: string }>('/v1/profiles', { team_id: id, name: 'x' }, idempotent(key));
-      const [mine, theirs] = [await of(team.id), await of(other.id)];
+      const theirAdmin = await other.clientWith(['admin']);
+      const mine = await admin.post<{ profile_id: string }>('/v1/profiles', { name: 'x' }, idempotent(key));
+      const theirs = await theirAdmin.post<{ profile_id: string }>('/v1/profiles', { name: 'x' }, idempotent(key));
       expect([mine.status, theirs.status]).toEqual([201, 201]);
       expect(mine.body.profile_id).not.toBe(theirs.body.profile_id);
+    });
+
+    it('is refused to an operator who names another team', async () => {
+      const key = randomUUID();
+      const of = (id: string) => service.operator.post('/v1/profiles', { team_id: id, name: 'x' }, idempotent(key));
+      expect((await of(team.id)).status).toBe(201);
+      expect(await of(other.id)).toMatchObject({ status: 422, body: { code: 'idempotency_key_reused' } });
     });
 
     it('issues no second key, and cannot show the first again', async () => {
@@ -390,6 +397,7 @@ describe('access', () => {
       await database().as('mneme_system', (queries) =>
         queries.execute('DELETE FROM mneme.api_key_hashes WHERE key_id = $1', [key_id]),
       );
+      await database().query('DELETE FROM mneme.commands');
       const healed = await issue({}, idempotent(key));
       expect(healed.body.key_id).toBe(key_id);
       expect(await works(healed.body.key)).toBe(200);

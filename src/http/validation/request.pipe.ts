@@ -35,7 +35,8 @@ export async function validated<T extends object>(type: RequestClass<T>, value: 
   return instance;
 }
 
-function unknownFields(names: readonly string[]): HttpProblem {
+/** 400 `unknown_field` that names them, as far as they are plain names. */
+export function unknownFields(names: readonly string[]): HttpProblem {
   const fields = [...new Set(names.map(safeName))].slice(0, mostNamed);
   return new HttpProblem(400, 'unknown_field', {
     ...(fields[0] !== undefined && { field: fields[0] }),

@@ -1,0 +1,71 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../database/database.js';
+import { isDatabaseUnavailable } from '../../database/errors.js';
+import { systemTeam } from '../../event-log/stream-name.js';
+
+/** A command as its key and its request identify it. */
+export interface CommandKey {
+  /** UUID, or `system`. */
+  readonly team: string;
+  readonly commandId: string;
+  /** HMAC of the whole request: equal for a repetition, different for another request under the same key. */
+  readonly fingerprint: string;
+}
+
+/** What a command was answered with. Holds no content. */
+export interface StoredReceipt {
+  readonly fingerprint: string;
+  readonly status: number;
+  readonly body: object;
+  readonly position: bigint;
+  readonly revision: bigint | 'no_stream';
+}
+
+const noTeam = '00000000-0000-0000-0000-000000000000';
+const teamId = (team: string): string => (team === systemTeam ? noTeam : team);
+
+/** Receipts by command. Not a read model: only what was answered can be answered again. */
+@Injectable()
+export class CommandTable {
+  constructor(private readonly database: Database) {}
+
+  async find({ team, commandId }: CommandKey): Promise<StoredReceipt | undefined> {
+    const [row] = await this.database.as('mneme_system', (queries) =>
+      queries.query<{ fingerprint: string; status: number; receipt: string; position: bigint; revision: bigint | null }>(
+        'SELECT fingerprint, status, receipt, position, revision FROM mneme.commands WHERE team_id = $1 AND command_id = $2',
+        [teamId(team), commandId],
+      ),
+    );
+    if (!row) return undefined;
+    const { fingerprint, status, receipt, position, revision } = row;
+    return { fingerprint, status, body: JSON.parse(receipt) as object, position, revision: revision ?? 'no_stream' };
+  }
+
+  /**
+   * Keeps the first receipt of a command. A database that is down just now is no error: the command stands, and its events
+   * answer a repetition.
+   */
+  async keep({ team, commandId }: CommandKey, receipt: StoredReceipt): Promise<void> {
+    const { fingerprint, status, body, position, revision } = receipt;
+    const values = [
+      teamId(team),
+      commandId,
+      fingerprint,
+      status,
+      JSON.stringify(body),
+      position,
+      revision === 'no_stream' ? null : revision,
+    ];
+    try {
+      await this.database.as('mneme_system', (queries) =>
+        queries.execute(
+          `INSERT INTO mneme.commands (team_id, command_id, fingerprint, status, receipt, position, revision)
+           VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING`,
+          values,
+        ),
+      );
+    } catch (error) {
+      if (!isDatabaseUnavailable(error)) throw error;
+    }
+  }
+}

@@ -1,0 +1,31 @@
+import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
+import { ROUTE_ARGS_METADATA, RouteParamtypes } from '@nestjs/common/internal';
+import type { FastifyRequest } from 'fastify';
+import type { Observable } from 'rxjs';
+import { unknownFields } from './validation/request.pipe.js';
+
+/**
+ * Refuses a query or a body where the route takes none: `?dry_run=true` that nobody reads would be believed by whoever sent
+ * it. Where a route takes one, `RequestPipe` names the fields it does not know.
+ */
+@Injectable()
+export class UndeclaredInputInterceptor implements NestInterceptor {
+  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    const { query, body } = context.switchToHttp().getRequest<FastifyRequest>();
+    const declared = declaredInputs(context);
+    const unknown = [
+      ...(declared.has(RouteParamtypes.QUERY) ? [] : fieldsOf(query)),
+      ...(declared.has(RouteParamtypes.BODY) ? [] : fieldsOf(body)),
+    ];
+    if (unknown.length > 0) throw unknownFields(unknown);
+    return next.handle();
+  }
+}
+
+/** Nest keeps a handler's parameters by `<type>:<index>`. */
+function declaredInputs(context: ExecutionContext): ReadonlySet<number> {
+  const parameters: unknown = Reflect.getMetadata(ROUTE_ARGS_METADATA, context.getClass(), context.getHandler().name);
+  return new Set(Object.keys(parameters ?? {}).map((key) => Number.parseInt(key, 10)));
+}
+
+const fieldsOf = (input: unknown): string[] => (typeof input === 'object' && input !== null ? Object.keys(input) : []);
