@@ -47,12 +47,21 @@ function createTable(schema: string, table: Table): string[] {
   });
   return [
     `CREATE TABLE ${name} (${columns.join(', ')}, PRIMARY KEY (${table.key.map(quoted).join(', ')}))`,
-    // Vectors are read by every scan that ranks; out of line, each would cost a second look-up.
-    ...(table.embeds ? [`ALTER TABLE ${name} ALTER COLUMN embedding SET STORAGE PLAIN`] : []),
+    ...(table.embeds ? embeddingColumn(name) : []),
     ...table.indexes.map((index) => `CREATE INDEX ON ${name} (${index.map(quoted).join(', ')})`),
     ...security(name, table.systemReadable),
   ];
 }
+
+/**
+ * Vectors are read by every scan that ranks; out of line, each would cost a second look-up. MAIN keeps them in the row as
+ * long as a page takes it; PLAIN would refuse those of more than about 1,900 dimensions. The index serves the embedding
+ * worker, which asks for the oldest missing ones after every batch and must not read the whole table for it.
+ */
+const embeddingColumn = (name: string): string[] => [
+  `ALTER TABLE ${name} ALTER COLUMN embedding SET STORAGE MAIN`,
+  `CREATE INDEX ON ${name} (position) WHERE embedding IS NULL`,
+];
 
 function createHistory(schema: string, table: Table): string[] {
   const shape = shapeOf(table);
