@@ -15,6 +15,15 @@ export interface UsableKey {
   readonly scopes: readonly Scope[];
 }
 
+/** The key of a hash ($1), if it may be used at a time ($2). Every request asks this first. */
+export const usableKey = `
+  SELECT k.team_id, k.key_id, k.profile_id, k.scopes
+  FROM mneme.api_key_hashes h
+  JOIN mneme_read.api_keys k ON k.team_id = h.team_id AND k.key_id = h.key_id
+  LEFT JOIN mneme_read.profiles p ON p.team_id = k.team_id AND p.profile_id = k.profile_id
+  WHERE h.key_hash = $1 AND NOT k.revoked AND (k.expires_at IS NULL OR k.expires_at > $2)
+    AND (k.profile_id IS NULL OR p.status = 'active')`;
+
 /** The hashes of API keys, which stand in no event. */
 @Injectable()
 export class ApiKeyHashes {
@@ -52,15 +61,7 @@ export class ApiKeyHashes {
   async find(key: string, now: Date): Promise<UsableKey | undefined> {
     const hash = apiKeyHash(await this.loadPepper(), key);
     const [row] = await this.database.as('mneme_system', (queries) =>
-      queries.query<{ team_id: string; key_id: string; profile_id: string | null; scopes: string }>(
-        `SELECT k.team_id, k.key_id, k.profile_id, k.scopes
-         FROM mneme.api_key_hashes h
-         JOIN mneme_read.api_keys k ON k.team_id = h.team_id AND k.key_id = h.key_id
-         LEFT JOIN mneme_read.profiles p ON p.team_id = k.team_id AND p.profile_id = k.profile_id
-         WHERE h.key_hash = $1 AND NOT k.revoked AND (k.expires_at IS NULL OR k.expires_at > $2)
-           AND (k.profile_id IS NULL OR p.status = 'active')`,
-        [hash, now],
-      ),
+      queries.query<{ team_id: string; key_id: string; profile_id: string | null; scopes: string }>(usableKey, [hash, now]),
     );
     if (!row) return undefined;
     return {

@@ -38,7 +38,7 @@ export class ProfilesController {
     @Body() { team_id, name }: CreateProfileBody,
   ): Promise<Receipt<Answer<ProfileReceipt>>> {
     const team = namedTeam(actor, team_id);
-    // The team is part of the name: an operator may use one idempotency key in two teams.
+    // The team is part of the name: the command ids of operators are shared by all teams.
     const profile = deriveId(request.context.commandId, `profile ${team}`);
     return this.change(team, { type: 'CreateProfile', profile, name }, request);
   }
