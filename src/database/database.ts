@@ -46,6 +46,8 @@ export class Database {
     });
     // An idle connection that breaks is replaced by the pool; unhandled, the event would end the process.
     this.pool.on('error', () => undefined);
+    // So is one that breaks while a transaction has it, between two statements: the next statement fails, and that is handled.
+    this.pool.on('connect', (client) => client.on('error', () => undefined));
   }
 
   /** Reads and writes of one team. `snapshot` makes it read-only and REPEATABLE READ, so that all statements see one moment. */
