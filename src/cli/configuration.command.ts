@@ -74,23 +74,29 @@ const settingsTable = (all: readonly SettingView[]): string =>
     all.map(({ name, default: preset, allowed, meaning }) => [name, preset ?? '', allowed, meaning]),
   );
 
-const cell = (text: string): string => text.replaceAll('|', '\\|');
-const code = (text: string | null): string => (text === null ? '' : `\`${cell(text)}\``);
+const code = (text: string | null): string => (text === null ? '' : `\`${text}\``);
 
-const configurationPage = (all: readonly SettingView[]): string =>
+/** The page of the docs, formatted as the formatter of the repository wants it. */
+export const configurationPage = (all: readonly SettingView[]): string =>
   [
     '# Configuration',
     '',
-    'Settings are environment variables. `MNEME_CONFIG_FILE` names a file of `NAME=value` lines that fills in what the',
-    'environment leaves out. An unknown `MNEME_*` variable, or a value outside its range, stops start-up with a message that',
-    'names it; `MNEME_TEST_*` is left to tests. An empty value counts as unset.',
+    'Settings are environment variables. `MNEME_CONFIG_FILE` names a file of `NAME=value` lines that fills in what the environment leaves out. An unknown `MNEME_*` variable, or a value outside its range, stops start-up with a message that names it; only `MNEME_TEST_*` is left to tests. An empty value counts as unset.',
     '',
-    'This page is generated: `npm run mneme -- configuration --markdown > docs/configuration.md`. A test compares the two.',
+    'With `DATABASE_URL`, keep `MNEME_MASTER_KEY` somewhere safe and apart from the database: without it nothing that was remembered can be read again. Without `DATABASE_URL`, it is made at the first start and kept in the data folder.',
     '',
-    '| name | default | allowed | meaning |',
-    '|---|---|---|---|',
-    ...all.map(
-      ({ name, default: preset, allowed, meaning }) =>
-        `| ${code(name)} | ${code(preset)} | ${cell(allowed)} | ${cell(meaning)} |`,
-    ),
+    'This page is generated from the settings themselves, by `mneme configuration --markdown`; a test compares the two.',
+    '',
+    ...markdownTable([
+      ['name', 'default', 'allowed', 'meaning'],
+      ...all.map(({ name, default: preset, allowed, meaning }) => [code(name), code(preset), allowed, meaning]),
+    ]),
   ].join('\n');
+
+function markdownTable(rows: readonly (readonly string[])[]): string[] {
+  const cells = rows.map((row) => row.map((text) => text.replaceAll('|', '\\|')));
+  const widths = (cells[0] ?? []).map((_, column) => Math.max(3, ...cells.map((row) => row[column]?.length ?? 0)));
+  const line = (row: readonly string[]) => `| ${row.map((text, column) => text.padEnd(widths[column] ?? 0)).join(' | ')} |`;
+  const [head = [], ...body] = cells;
+  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...body.map(line)];
+}

@@ -14,10 +14,19 @@ export interface Ended {
 
 type Environment = Readonly<Record<string, string>>;
 
-/** The compiled `mneme`, as a process of its own, with nothing of the test's own environment but what a process needs. */
-export function mneme(words: readonly string[], environment: Environment = {}): { process: ChildProcess; ended: Promise<Ended> } {
+interface Started {
+  readonly process: ChildProcess;
+  readonly ended: Promise<Ended>;
+}
+
+/** The compiled `mneme`, as a process of its own. */
+export const mneme = (words: readonly string[], environment: Environment = {}): Started =>
+  compiled('src/cli/mneme.js', words, environment);
+
+/** With nothing of the test's own environment but what a process needs. */
+function compiled(file: string, words: readonly string[], environment: Environment): Started {
   const { PATH = '', HOME = '' } = process.env;
-  const child = spawn(process.execPath, [compiledFile('src/cli/mneme.js'), ...words], {
+  const child = spawn(process.execPath, [compiledFile(file), ...words], {
     env: { PATH, HOME, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -43,10 +52,16 @@ export interface ServedFolder {
 }
 
 /** `mneme serve` on a data folder, once it answers. */
-export async function serve(folder: string, environment: Environment = {}): Promise<ServedFolder> {
-  const started = mneme(['serve'], { MNEME_DATA: folder, MNEME_PORT: '0', ...environment });
+export const serve = (folder: string, environment: Environment = {}): Promise<ServedFolder> =>
+  served(folder, mneme(['serve'], { MNEME_DATA: folder, MNEME_PORT: '0', ...environment }));
+
+/** What `npm start` runs, once it answers. */
+export const start = (folder: string): Promise<ServedFolder> =>
+  served(folder, compiled('src/main.js', [], { MNEME_DATA: folder, MNEME_PORT: '0' }));
+
+async function served(folder: string, started: Started): Promise<ServedFolder> {
   const early = started.ended.then(({ code, stderr }) => {
-    throw new Error(`mneme serve ended with ${code}: ${stderr}`);
+    throw new Error(`the service ended with ${code}: ${stderr}`);
   });
   const url = await Promise.race([early, announced(folder)]);
   early.catch(() => undefined);
