@@ -20,6 +20,7 @@ import { JsonLogger } from './http/json-logger.js';
 import type { Infrastructure } from './infrastructure.js';
 import { Evaluator } from './judging/evaluator.js';
 import { IntentExtractor } from './judging/intent-extractor.js';
+import { Metrics } from './metrics/metrics.js';
 import { ProceduresModule } from './procedures/procedures.module.js';
 import { MemoryHistory } from './trace/memory-history.js';
 
@@ -36,6 +37,7 @@ const providersOf = (infrastructure: Infrastructure): Provider[] => [
   { provide: Codec, useValue: infrastructure.codec },
   { provide: Streams, useValue: infrastructure.streams },
   { provide: ProjectionEngine, useValue: infrastructure.engine },
+  { provide: Metrics, useValue: infrastructure.metrics },
   { provide: MemoryHistory, useValue: infrastructure.histories },
   { provide: EmbeddingGenerator, useValue: infrastructure.embedder },
   { provide: EmbeddingWorker, useValue: infrastructure.embeddingWorker },

@@ -32,6 +32,8 @@ import type { Evaluator } from './judging/evaluator.js';
 import type { IntentExtractor } from './judging/intent-extractor.js';
 import { OpenAiEvaluator } from './judging/openai.evaluator.js';
 import { OpenAiIntentExtractor } from './judging/openai.intent-extractor.js';
+import { MeasuredEventLog } from './metrics/measured-event-log.js';
+import { Metrics } from './metrics/metrics.js';
 import { MemoryHistory } from './trace/memory-history.js';
 
 /** Everything below the HTTP layer, started and connected. */
@@ -50,6 +52,7 @@ export interface Infrastructure {
   readonly codec: Codec;
   readonly streams: Streams;
   readonly engine: ProjectionEngine;
+  readonly metrics: Metrics;
   readonly histories: MemoryHistory;
   readonly embedder: EmbeddingGenerator;
   readonly embeddingWorker: EmbeddingWorker;
@@ -107,7 +110,13 @@ async function open(configuration: Configuration, overrides: Overrides, started:
 
   const keys = new DataKeys(database, masterKey);
   await keys.checkMasterKey();
-  const log = openEventLog(database, started);
+  // What it measures is started further down: a scrape comes only once everything runs.
+  const metrics: Metrics = new Metrics({
+    log: () => log.head(),
+    projections: () => engine.status(),
+    embeddings: () => embeddingWorker.status(),
+  });
+  const log = new MeasuredEventLog(openEventLog(database, started), metrics);
   const codec = new Codec(eventCatalogue, keys, configuration.streamPrefix);
   const streams = new Streams(log, codec);
   const { logId } = await openLog(streams);
@@ -154,6 +163,7 @@ async function open(configuration: Configuration, overrides: Overrides, started:
     codec,
     streams,
     engine,
+    metrics,
     histories: new MemoryHistory(database, log, codec, engine),
     embedder,
     embeddingWorker,

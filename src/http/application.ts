@@ -5,6 +5,7 @@ import { SwaggerModule } from '@nestjs/swagger';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../config/package-root.js';
+import { Metrics } from '../metrics/metrics.js';
 import { AuthenticationGuard } from './authentication.js';
 import { acceptJson } from './body.js';
 import { fastifyAdapter } from './fastify-adapter.js';
@@ -37,7 +38,7 @@ export function configureApplication(app: NestFastifyApplication): NestFastifyAp
   app.useLogger(logger);
   const fastify = app.getHttpAdapter().getInstance();
   acceptJson(fastify);
-  logRequests(fastify, logger);
+  logRequests(fastify, logger, app.get(Metrics));
   fastify.addHook('onRequest', (request, reply, done) => {
     void reply.headers(commonHeaders(request.id));
     done();

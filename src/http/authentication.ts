@@ -1,7 +1,7 @@
 import { type CanActivate, createParamDecorator, type ExecutionContext, Injectable, SetMetadata } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
-import { isOperatorScope, type Scope } from '../access/scopes.js';
+import type { Scope } from '../access/scopes.js';
 import { HttpProblem } from './http-problem.js';
 
 /** Who sends the request. */
@@ -28,9 +28,13 @@ export abstract class Authenticator {
 
 const scopesMetadata = 'mneme:scopes';
 const publicMetadata = 'mneme:public';
+const operatorsMetadata = 'mneme:operators';
 
 /** Who may call: a key with one of these scopes. Every route names its scopes or is `Public`. */
 export const RequireScope = (...anyOf: [Scope, ...Scope[]]) => SetMetadata(scopesMetadata, anyOf);
+
+/** Operators may call too. Without it they get 403 `team_required`, whatever their scopes: `admin` of a team is not theirs. */
+export const OperatorsAllowed = () => SetMetadata(operatorsMetadata, true);
 
 /** No key needed. */
 export const Public = () => SetMetadata(publicMetadata, true);
@@ -87,9 +91,10 @@ export class AuthenticationGuard implements CanActivate {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     const actor = await this.authenticate(request.headers.authorization);
     actors.set(request, actor);
-    if (anyOf.some((scope) => actor.scopes.includes(scope))) return true;
-    if (actor.operator && !anyOf.some(isOperatorScope)) throw teamRequired();
-    throw forbidden(anyOf);
+    const operatorsAllowed = this.reflector.getAllAndOverride<boolean | undefined>(operatorsMetadata, targets) ?? false;
+    if (actor.operator && !operatorsAllowed) throw teamRequired();
+    if (!anyOf.some((scope) => actor.scopes.includes(scope))) throw forbidden(anyOf);
+    return true;
   }
 
   private async authenticate(header: string | undefined): Promise<Actor> {

@@ -3,6 +3,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import { ProjectionEngine } from '../../projections/engine/projection-engine.js';
 import type { ProjectionStatus } from '../../projections/engine/status.js';
 import { Database } from '../database/database.js';
+import { ErasureConsumer } from '../erasure/erasure-consumer.js';
 import { EventLog } from '../event-log/event-log.js';
 import { Public } from './authentication.js';
 import { HttpProblem } from './http-problem.js';
@@ -48,6 +49,7 @@ export class HealthController {
     private readonly log: EventLog,
     private readonly database: Database,
     private readonly engine: ProjectionEngine,
+    private readonly erasureConsumer: ErasureConsumer,
   ) {}
 
   @Get('live')
@@ -70,6 +72,13 @@ export class HealthController {
       throw new HttpProblem(503, 'not_ready', {
         headers: { 'retry-after': '5' },
         extensions: { log: reach(log), database: reach(database) },
+      });
+    }
+    // Keys restored from a backup may open what was erased since: nothing is served before they are destroyed again.
+    if (!this.erasureConsumer.level) {
+      throw new HttpProblem(503, 'not_ready', {
+        detail: 'Keys of erased memories are still being destroyed.',
+        headers: { 'retry-after': '5' },
       });
     }
     const projections = await this.projections();

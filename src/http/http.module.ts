@@ -1,5 +1,6 @@
 import { Global, Module } from '@nestjs/common';
 import { LogIdentity } from '../event-log/log-identity.js';
+import { MetricsController } from '../metrics/metrics.controller.js';
 import { AuthenticationGuard } from './authentication.js';
 import { CommandPipe } from './command-context.js';
 import { HealthController } from './health.controller.js';
@@ -16,11 +17,11 @@ import { RequestPipe } from './validation/request.pipe.js';
 
 /**
  * What every controller relies on. Asks the composition root for Configuration, Database, EventLog, DataKeys,
- * ProjectionEngine, LogIdentity and JsonLogger, and the access slice for Authenticator.
+ * ProjectionEngine, LogIdentity, Metrics, ErasureConsumer and JsonLogger, and the access slice for Authenticator.
  */
 @Global()
 @Module({
-  controllers: [HealthController, ProjectionsController],
+  controllers: [HealthController, MetricsController, ProjectionsController],
   providers: [
     { provide: Positions, useFactory: ({ logId }: LogIdentity) => new Positions(logId), inject: [LogIdentity] },
     LocalOperator,

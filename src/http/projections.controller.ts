@@ -2,7 +2,7 @@ import { Controller, Get, Param, Post } from '@nestjs/common';
 import { ApiParam, ApiProperty } from '@nestjs/swagger';
 import { ProjectionEngine } from '../../projections/engine/projection-engine.js';
 import type { ProjectionStatus } from '../../projections/engine/status.js';
-import { RequireScope } from './authentication.js';
+import { OperatorsAllowed, RequireScope } from './authentication.js';
 import { errorFacts } from './error-facts.js';
 import { HttpProblem, notFound } from './http-problem.js';
 import { JsonLogger } from './json-logger.js';
@@ -59,6 +59,7 @@ class RebuildStarted {
 }
 
 @RequireScope('projections:manage')
+@OperatorsAllowed()
 @Controller('v1/projections')
 export class ProjectionsController {
   private readonly rebuilding = new Set<string>();

@@ -1,11 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Metrics } from '../metrics/metrics.js';
 import { actorOf } from './authentication.js';
 import type { JsonLogger } from './json-logger.js';
 
-/** One line a request. The route's template stands for the path: paths, queries and bodies are the client's content. */
-export function logRequests(fastify: FastifyInstance, logger: JsonLogger): void {
+/** One line and one measurement a request. The route's template stands for the path: paths, queries and bodies are the client's content. */
+export function logRequests(fastify: FastifyInstance, logger: JsonLogger, metrics: Metrics): void {
   fastify.addHook('onResponse', (request, reply, done) => {
     logger.records.info(factsOf(request, reply, reply.statusCode), 'request');
+    const labels = { method: request.method, route: routeTemplate(request), status: String(reply.statusCode) };
+    metrics.requests.observe(labels, reply.elapsedTime / 1000);
     done();
   });
   // Fastify has no reply then, and calls no onResponse; 499 is what proxies call it.

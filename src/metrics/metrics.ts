@@ -1,0 +1,111 @@
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { ProjectionStatus } from '../../projections/engine/status.js';
+import type { PendingCounts } from '../embedding/embedding-documents.js';
+
+/** What is read at the moment of a scrape. Each may fail: a scrape tells what can be told. */
+export interface MetricSources {
+  projections(): Promise<readonly ProjectionStatus[]>;
+  embeddings(): Promise<PendingCounts>;
+  /** Resolves when the event log answers. */
+  log(): Promise<unknown>;
+}
+
+/** Seconds; an append to a nearby log takes some milliseconds, one that outlives the last bucket is an outage. */
+const appendBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const requestBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+/** Longest wait for one source of a scrape, milliseconds: Prometheus gives a scrape ten seconds. */
+const sourceTimeoutMs = 3_000;
+
+/** The product's metrics in Prometheus' terms. No label ever holds an id, a path or anything a client sent. */
+export class Metrics {
+  private readonly registry = new Registry();
+
+  readonly requests = new Histogram({
+    name: 'mneme_http_request_duration_seconds',
+    help: 'Time to answer a request, by route template.',
+    labelNames: ['method', 'route', 'status'],
+    buckets: requestBuckets,
+    registers: [this.registry],
+  });
+
+  readonly appends = new Histogram({
+    name: 'mneme_event_log_append_duration_seconds',
+    help: 'Time until an append was answered, by outcome: appended, or the code of the error.',
+    labelNames: ['outcome'],
+    buckets: appendBuckets,
+    registers: [this.registry],
+  });
+
+  readonly logErrors = new Counter({
+    name: 'mneme_event_log_errors_total',
+    help: 'Reads, appends and subscriptions that failed, by operation and code.',
+    labelNames: ['operation', 'code'],
+    registers: [this.registry],
+  });
+
+  private readonly logUp = this.gauge('mneme_event_log_up', 'Whether the event log answers: 1 or 0.');
+  private readonly position = this.gauge('mneme_projection_position', 'Last position in the read model.', ['projection']);
+  private readonly lagPositions = this.gauge('mneme_projection_lag_positions', 'Positions behind the head.', ['projection']);
+  private readonly lagSeconds = this.gauge('mneme_projection_lag_seconds', 'Age of the oldest event not applied.', [
+    'projection',
+  ]);
+  private readonly rate = this.gauge('mneme_projection_events_per_second', 'Events applied a second.', ['projection']);
+  private readonly stopped = this.gauge('mneme_projection_stopped', 'Whether it stopped at an event: 1 or 0.', ['projection']);
+  private readonly pending = this.gauge('mneme_embeddings_pending', 'Documents without a vector of the active contract.');
+  private readonly failed = this.gauge('mneme_embeddings_failed', 'Those of them that failed at least once.');
+  private readonly oldest = this.gauge(
+    'mneme_embeddings_oldest_pending_seconds',
+    'Age of the oldest of them; 0 when there is none.',
+  );
+
+  constructor(private readonly sources: MetricSources) {}
+
+  readonly contentType = this.registry.contentType;
+
+  /** The text that Prometheus scrapes. */
+  async scrape(): Promise<string> {
+    const [log, projections, embeddings] = await Promise.all([
+      inTime(this.sources.log().then(() => true)),
+      inTime(this.sources.projections()),
+      inTime(this.sources.embeddings()),
+    ]);
+    this.logUp.set(log === undefined ? 0 : 1);
+    for (const status of projections ?? []) this.show(status);
+    if (embeddings) this.showEmbeddings(embeddings);
+    return this.registry.metrics();
+  }
+
+  private show({ name: projection, state, position, lag, rate }: ProjectionStatus): void {
+    this.position.set({ projection }, Number(position));
+    this.lagPositions.set({ projection }, Number(lag.positions));
+    this.lagSeconds.set({ projection }, lag.seconds);
+    this.rate.set({ projection }, rate);
+    this.stopped.set({ projection }, state === 'stopped' ? 1 : 0);
+  }
+
+  private showEmbeddings({ pending, failed, oldestPendingSeconds }: PendingCounts): void {
+    this.pending.set(pending);
+    this.failed.set(failed);
+    this.oldest.set(oldestPendingSeconds ?? 0);
+  }
+
+  private gauge<Label extends string>(name: string, help: string, labelNames: Label[] = []): Gauge<Label> {
+    return new Gauge({ name, help, labelNames, registers: [this.registry] });
+  }
+}
+
+/** Undefined when it fails or takes too long. */
+async function inTime<T>(source: Promise<T>): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), sourceTimeoutMs);
+  });
+  try {
+    return await Promise.race([source, late]);
+  } catch {
+    return undefined;
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,84 @@
+import { ErasureConsumer } from '../../src/erasure/erasure-consumer.js';
+import { HealthController } from '../../src/http/health.controller.js';
+import { rememberVersion } from '../support/remember.js';
+import { newTeam, startTestService, type TestService } from '../support/service.js';
+
+describe('operating the service', () => {
+  let service: TestService;
+  beforeAll(async () => (service = await startTestService()));
+  afterAll(() => service.stop());
+
+  const metrics = async () => {
+    const response = await fetch(`${service.url}/metrics`);
+    expect(response.headers.get('content-type')).toContain('text/plain');
+    return response.text();
+  };
+
+  it('is live and ready', async () => {
+    expect((await service.anonymous.get('/health/live')).body).toEqual({ status: 'live' });
+    const ready = await service.anonymous.get<{ status: string; projections: { name: string; state: string }[] }>(
+      '/health/ready',
+    );
+    expect([ready.status, ready.body.status]).toEqual([200, 'ready']);
+    expect(ready.body.projections.map(({ name }) => name).sort()).toEqual([
+      'access',
+      'event_refs',
+      'judged_counters',
+      'procedures',
+    ]);
+  });
+
+  it('shows requests by route, appends, the log, projections and embeddings, and nothing of what was said', async () => {
+    const team = await newTeam(service, 'xyzzyteam');
+    const { id, position } = await rememberVersion(team.client, { question: 'xyzzyquestion', scope: 'xyzzyscope' });
+    await team.client.get(`/v1/procedures/${id}?min_position=${position}`);
+    await team.client.get('/v1/xyzzyroute');
+    const text = await metrics();
+    for (const line of [
+      'mneme_event_log_up 1',
+      /^mneme_event_log_append_duration_seconds_count\{outcome="appended"\} \d+$/m,
+      /^mneme_projection_position\{projection="procedures"\} \d+$/m,
+      'mneme_projection_stopped{projection="judged_counters"} 0',
+      /^mneme_projection_lag_seconds\{projection="access"\} 0$/m,
+      'mneme_embeddings_pending 0',
+      'mneme_embeddings_oldest_pending_seconds 0',
+      /^mneme_http_request_duration_seconds_count\{method="POST",route="\/v1\/procedures",status="201"\} 1$/m,
+      /^mneme_http_request_duration_seconds_count\{method="GET",route="\/v1\/procedures\/\{id\}",status="200"\} 1$/m,
+      /^mneme_http_request_duration_seconds_count\{method="GET",route="unmatched",status="404"\} 1$/m,
+    ]) {
+      expect(text).toMatch(line);
+    }
+    expect(text).not.toContain('xyzzy');
+    expect(text).not.toContain(id);
+    expect(text).not.toContain(team.id);
+  });
+
+  it('describes itself, every operation under a name of its own', async () => {
+    const { body } = await service.anonymous.get<{
+      openapi: string;
+      paths: Record<string, Record<string, { operationId: string; security?: unknown }>>;
+    }>('/openapi.json');
+    const operations = Object.values(body.paths).flatMap((path) => Object.values(path));
+    const names = operations.map(({ operationId }) => operationId);
+    expect(new Set(names).size).toBe(names.length);
+    for (const name of names) expect(name).toMatch(/^[a-z]+(_[a-z]+)+$/);
+    expect(names).toEqual(
+      expect.arrayContaining([
+        'remember_procedure',
+        'recall_procedures',
+        'record_execution',
+        'record_feedback',
+        'trace_procedure',
+        'trace_execution',
+      ]),
+    );
+    expect((await fetch(`${service.url}/docs`)).status).toBe(200);
+  });
+
+  it('is not ready before the keys of erased memories are destroyed, which a restore may have brought back', async () => {
+    const { log, database, engine, keyDestroyer, logIdentity } = service.infrastructure;
+    const notYetRead = new ErasureConsumer({ database, log, logId: logIdentity.logId, streamPrefix: 'mneme_', keyDestroyer });
+    const health = new HealthController(log, database, engine, notYetRead);
+    await expect(health.ready()).rejects.toMatchObject({ status: 503, code: 'not_ready' });
+  });
+});
