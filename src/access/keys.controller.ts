@@ -3,7 +3,7 @@ import { CommandBus, QueryBus } from '@nestjs/cqrs';
 import { type ApiKeyRow, noTeamId } from '../../projections/access/access.projection.js';
 import { Clock } from '../config/clock.js';
 import { deriveId } from '../event-log/ids.js';
-import { Actor, RequireScope } from '../http/authentication.js';
+import { Actor, OperatorsAllowed, RequireScope } from '../http/authentication.js';
 import { Command, type HttpCommand } from '../http/command-context.js';
 import { type Answer, Operation } from '../http/openapi.js';
 import { defaultLimit, pageOf, parseCursor, positionPlace } from '../http/paging.js';
@@ -17,6 +17,7 @@ import { IssueKeyBody, TeamBody, TeamListQuery } from './requests.js';
 import { IssueKey, RevokeKey } from './team-commands.js';
 
 @RequireScope('admin')
+@OperatorsAllowed()
 @Controller('v1/keys')
 export class KeysController {
   constructor(

@@ -2,7 +2,7 @@ import { Body, Controller, Get, Post, Query } from '@nestjs/common';
 import { CommandBus, QueryBus } from '@nestjs/cqrs';
 import type { ProfileRow } from '../../projections/access/access.projection.js';
 import { deriveId } from '../event-log/ids.js';
-import { Actor, RequireScope } from '../http/authentication.js';
+import { Actor, OperatorsAllowed, RequireScope } from '../http/authentication.js';
 import { Command, type HttpCommand } from '../http/command-context.js';
 import { type Answer, Operation } from '../http/openapi.js';
 import { defaultLimit, pageOf, parseCursor, positionPlace } from '../http/paging.js';
@@ -16,6 +16,7 @@ import { CreateProfileBody, TeamBody, TeamListQuery } from './requests.js';
 import { ChangeTeam } from './team-commands.js';
 
 @RequireScope('admin')
+@OperatorsAllowed()
 @Controller('v1/profiles')
 export class ProfilesController {
   constructor(

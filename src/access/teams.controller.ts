@@ -2,7 +2,7 @@ import { Body, Controller, Get, Patch, Post, Query } from '@nestjs/common';
 import { CommandBus, QueryBus } from '@nestjs/cqrs';
 import type { TeamRow } from '../../projections/access/access.projection.js';
 import { deriveId } from '../event-log/ids.js';
-import { Actor, RequireScope } from '../http/authentication.js';
+import { Actor, OperatorsAllowed, RequireScope } from '../http/authentication.js';
 import { Command, type HttpCommand } from '../http/command-context.js';
 import { HttpProblem } from '../http/http-problem.js';
 import { type Answer, Operation } from '../http/openapi.js';
@@ -17,6 +17,7 @@ import { CreateTeamBody, namedSettings, SettingsFields } from './requests.js';
 import { ChangeTeam } from './team-commands.js';
 
 @RequireScope('admin')
+@OperatorsAllowed()
 @Controller('v1/teams')
 export class TeamsController {
   constructor(

@@ -295,7 +295,13 @@ describe('access', () => {
       expect((await operator.get('/v1/teams')).status).toBe(200);
       expect((await operator.get('/v1/projections')).status).toBe(200);
       expect(await operator.get('/v1/procedures')).toMatchObject({ status: 403, body: { code: 'team_required' } });
-      expect(await operator.post('/v1/procedures/recall', { question: 'x' })).toMatchObject({ status: 403 });
+      for (const answer of [
+        await operator.post('/v1/procedures/recall', { question: 'x' }),
+        await operator.post(`/v1/procedures/${randomUUID()}/approve`),
+        await operator.delete(`/v1/procedures/${randomUUID()}`),
+      ]) {
+        expect(answer).toMatchObject({ status: 403, body: { code: 'team_required' } });
+      }
       const listed = await operator.get<Page<object>>('/v1/keys');
       expect(listed.body.items).toContainEqual(expect.objectContaining({ key_id: body.key_id, team_id: null, name: 'second' }));
       expect((await operator.post(`/v1/keys/${body.key_id}/revoke`)).status).toBe(200);
