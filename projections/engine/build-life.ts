@@ -1,4 +1,5 @@
-import type { Queries } from '../../src/database/database.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Database, Queries } from '../../src/database/database.js';
 import { activateBuild, announceBuilds, deleteBuilding, insertBuild, nextBuildNumber, readBuilds, type Build } from './builds.js';
 import type { Projection } from './projection.js';
 import { createSchema, dropSchema, pointViews, schemaName } from './schema-sql.js';
@@ -26,4 +27,26 @@ export async function serveBuild(queries: Queries, projection: Projection, { nam
 /** Drops a build that is not finished; one that serves in the meantime stays. Run as the owner. */
 export async function discardBuild(queries: Queries, schema: string): Promise<void> {
   if (await deleteBuilding(queries, schema)) await queries.execute(dropSchema(schema));
+}
+
+/**
+ * Waits for readers whose snapshot is older than now, at most `patienceMs`. A view is looked up as it is, whatever the
+ * reader's snapshot: one that began before a build's last rows were committed, and reads the view after the switch, would
+ * miss those rows.
+ */
+export async function olderReadersDone(database: Database, patienceMs: number): Promise<void> {
+  if (database.embedded) return; // One connection: nobody reads while we ask.
+  const [now] = await database.query<{ now: string }>('SELECT clock_timestamp()::text AS now');
+  const until = performance.now() + patienceMs;
+  while (now && performance.now() < until && (await readersOlderThan(database, now.now)) > 0) await sleep(10);
+}
+
+async function readersOlderThan(database: Database, moment: string): Promise<number> {
+  const [row] = await database.query<{ readers: number }>(
+    `SELECT count(*)::int AS readers FROM pg_stat_activity
+     WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()
+       AND backend_xmin IS NOT NULL AND xact_start < $1::timestamptz`,
+    [moment],
+  );
+  return row?.readers ?? 0;
 }

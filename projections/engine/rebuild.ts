@@ -1,7 +1,8 @@
+import type { RecordedEvent } from '../../src/event-log/domain-event.js';
 import type { StoredEvent } from '../../src/event-log/event-log.js';
 import { applyEvents, type Target } from './apply.js';
 import { BatchSize } from './batch-size.js';
-import { serveBuild } from './build-life.js';
+import { olderReadersDone, serveBuild } from './build-life.js';
 import { advanceBuild, lockGroup, readBuilds, readGroup, stopBuild, type Build } from './builds.js';
 import { decodeFor, deliveredTo, type Delivered } from './deliveries.js';
 import { RebuildFailed } from './errors.js';
@@ -16,6 +17,9 @@ import type { RebuildProgress } from './status.js';
 
 /** Longer than a recall holds its locks, shorter than PostgreSQL waits before it kills one side of a deadlock (1 s): the switch gives way. */
 const lockTimeout = '500ms';
+
+/** How long the group stands still for readers that began before it was level: longer than a recall takes. */
+const patienceMs = 1000;
 
 /** How often the group may move on between the last read and the switch, where another process owns it. */
 const switchAttempts = 100;
@@ -51,11 +55,12 @@ export class Rebuild {
 
   /** @throws RebuildFailed */
   async run(): Promise<void> {
+    const { settings, build, projection, gate } = this.order;
     await this.persist(() => this.replay());
-    await this.persist(() =>
-      this.order.settings.database.asOwner((queries) => queries.execute(analyze(this.order.build.schema, this.order.projection))),
-    );
-    await this.persist(() => this.order.gate.pass(() => this.join()));
+    await this.persist(() => settings.database.asOwner((queries) => queries.execute(analyze(build.schema, projection))));
+    // Readers that take longer than the group may stand still are waited for here.
+    await this.persist(() => olderReadersDone(settings.database, 10 * patienceMs));
+    await this.persist(() => gate.pass(() => this.join()));
   }
 
   /** Tries again what fails for passing trouble, from the position the database knows: a commit whose answer was lost may have succeeded. */
@@ -153,25 +158,51 @@ export class Rebuild {
   private decode = async (events: readonly StoredEvent[]): Promise<Delivered> =>
     deliveredTo(this.order.projection, await decodeFor([this.order.projection], this.order.settings.codec, events));
 
-  /** With the group standing still, or trying until it did for long enough. */
+  /** Here the group stands still meanwhile; where another process owns it, again until it did for long enough. */
   private async join(): Promise<void> {
     for (let attempt = 0; attempt < switchAttempts; attempt++) {
       await this.replayTo(await this.groupPosition());
-      if (await this.switchOver()) return;
+      await olderReadersDone(this.order.settings.database, patienceMs);
+      const ahead = await this.readAhead();
+      if (await this.switchOver(ahead)) return;
       if (this.order.signal.aborted) throw this.failed('the engine stopped');
     }
     throw this.failed('the group never stood still long enough to switch');
   }
 
-  private async switchOver(): Promise<boolean> {
-    return this.order.settings.database.asOwner(async (queries) => {
-      await queries.execute(`SET LOCAL lock_timeout = '${lockTimeout}'`);
-      const group = await lockGroup(queries);
-      if (group.position !== this.position) return false;
-      if (!(await advanceBuild(queries, this.order.build.schema, this.position, this.position))) throw this.taken();
-      await serveBuild(queries, this.order.projection, this.order.build);
-      return true;
-    });
+  /** What the group may apply while we wait for its row: no log can be read and no key fetched while that row is locked. */
+  private async readAhead(): Promise<{ events: readonly RecordedEvent[]; until: bigint }> {
+    const batches = this.batches(await this.order.settings.log.head());
+    const { value } = await batches.next();
+    await batches.return();
+    if (!value) return { events: [], until: this.position };
+    const { events, undecodable } = await this.decode(value.events);
+    return { events, until: undecodable ? undecodable.event.position - 1n : value.position };
+  }
+
+  /** @returns false when the group has moved on further than we read */
+  private async switchOver(ahead: { events: readonly RecordedEvent[]; until: bigint }): Promise<boolean> {
+    const { settings, build, projection } = this.order;
+    try {
+      return await settings.database.asOwner(async (queries) => {
+        await queries.execute(`SET LOCAL lock_timeout = '${lockTimeout}'`);
+        const { position } = await lockGroup(queries);
+        if (position > ahead.until && position > this.position) return false;
+        await queries.execute('SET LOCAL ROLE mneme_projector');
+        if (!(await advanceBuild(queries, build.schema, this.position, position))) throw this.taken();
+        await applyEvents(
+          queries,
+          this.target,
+          ahead.events.filter((event) => event.position <= position),
+        );
+        await queries.execute('SET LOCAL ROLE NONE');
+        await serveBuild(queries, projection, build);
+        return true;
+      });
+    } catch (error) {
+      if (isPassing(error) || error instanceof RebuildFailed) throw error;
+      return false; // An event that cannot be applied: the next replay meets it too, and says which.
+    }
   }
 
   private tell(): void {
