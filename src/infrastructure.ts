@@ -24,6 +24,7 @@ import { ErasureConsumer } from './erasure/erasure-consumer.js';
 import { KeyDestroyer } from './erasure/key-destroyer.js';
 import { Codec } from './event-log/codec.js';
 import type { EventLog } from './event-log/event-log.js';
+import { EventStoreDbEventLog } from './event-log/eventstoredb/eventstoredb-event-log.js';
 import { LogIdentity, openLog } from './event-log/log-identity.js';
 import { PostgresEventLog } from './event-log/postgres/postgres-event-log.js';
 import { Streams } from './event-log/streams.js';
@@ -116,7 +117,7 @@ async function open(configuration: Configuration, overrides: Overrides, started:
     projections: () => engine.status(),
     embeddings: () => embeddingWorker.status(),
   });
-  const log = new MeasuredEventLog(openEventLog(database, started), metrics);
+  const log = new MeasuredEventLog(openEventLog(configuration, database, logger, started), metrics);
   const codec = new Codec(eventCatalogue, keys, configuration.streamPrefix);
   const streams = new Streams(log, codec);
   const { logId } = await openLog(streams);
@@ -196,10 +197,21 @@ async function openDatabase(
   return { database, masterKey: new MasterKey(key), folder };
 }
 
-function openEventLog(database: Database, started: Started): EventLog {
-  const log = new PostgresEventLog(database);
-  started.add(() => log.close());
-  return log;
+function openEventLog({ eventLog }: Configuration, database: Database, logger: JsonLogger, started: Started): EventLog {
+  switch (eventLog.kind) {
+    case 'postgres': {
+      const log = new PostgresEventLog(database);
+      started.add(() => log.close());
+      return log;
+    }
+    case 'eventstoredb': {
+      const log = new EventStoreDbEventLog({ connectionString: eventLog.url, logger: logger.records });
+      started.add(() => log.close());
+      return log;
+    }
+    default:
+      return eventLog satisfies never;
+  }
 }
 
 function openEmbedder(settings: EmbeddingSettings): EmbeddingGenerator {

@@ -10,6 +10,7 @@ export class Configuration {
   declare readonly http: { host: string; port: number };
   declare readonly dataFolder: string;
   declare readonly database: { url: string | undefined; pool: number };
+  declare readonly eventLog: EventLogSettings;
   declare readonly masterKey: Buffer | undefined;
   declare readonly streamPrefix: string;
   declare readonly logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'silent';
@@ -25,6 +26,8 @@ export class Configuration {
     Object.assign(this, values);
   }
 }
+
+export type EventLogSettings = { kind: 'postgres' } | { kind: 'eventstoredb'; url: string };
 
 export type EmbeddingSettings =
   | { provider: 'bundled'; workers: number; timeoutMs: number }
@@ -157,6 +160,7 @@ function configurationOf(values: Settings): Configuration {
     http: { host: values.MNEME_HOST, port: values.MNEME_PORT },
     dataFolder: resolve(values.MNEME_DATA),
     database: { url: values.DATABASE_URL, pool: values.MNEME_DATABASE_POOL },
+    eventLog: values.EVENTSTORE_URL === undefined ? { kind: 'postgres' } : { kind: 'eventstoredb', url: values.EVENTSTORE_URL },
     masterKey: values.MNEME_MASTER_KEY ? Buffer.from(values.MNEME_MASTER_KEY, 'base64') : undefined,
     streamPrefix: values.MNEME_STREAM_PREFIX,
     logLevel: values.MNEME_LOG_LEVEL,

@@ -25,6 +25,13 @@ export const settings = {
     .regex(/^postgres(ql)?:\/\//, 'must start with postgres:// or postgresql://')
     .optional()
     .describe('PostgreSQL 15 to 18 with pgvector 0.8 or newer. Without it, an embedded PostgreSQL runs in the data folder.'),
+  EVENTSTORE_URL: z
+    .string()
+    .regex(/^esdb(\+discover)?:\/\//, 'must start with esdb:// or esdb+discover://, for KurrentDB too')
+    .optional()
+    .describe(
+      'EventStoreDB or KurrentDB that holds the event log. Without it, the log is in the same PostgreSQL as the read models.',
+    ),
   MNEME_DATABASE_POOL: integer(2, 200)
     .default(10)
     .describe('Connections to the PostgreSQL server; the embedded one has exactly one.'),

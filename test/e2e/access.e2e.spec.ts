@@ -235,7 +235,10 @@ describe('access', () => {
       );
       if (!hash || body.key === null) throw new Error('the key was not issued');
       let events = '';
-      for await (const { data, metadata } of service.infrastructure.log.readAll({ after: -1n, prefix: 'mneme_' }))
+      for await (const { data, metadata } of service.infrastructure.log.readAll({
+        after: -1n,
+        prefix: service.infrastructure.codec.streamPrefix,
+      }))
         events += data + metadata;
       expect(events).toContain(body.key_id);
       const secrets = [

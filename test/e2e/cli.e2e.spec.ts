@@ -2,7 +2,7 @@ import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { exitCodes } from '../../src/cli/failure.js';
-import { type Ended, mneme, serve, type ServedFolder, temporaryFolder } from '../support/command-line.js';
+import { type Ended, mneme, serve, type Served, temporaryFolder } from '../support/command-line.js';
 
 /** Starting the embedded database takes seconds, and many when the machine is busy. */
 const patience = 120_000;
@@ -54,7 +54,7 @@ describe('the command line without a running service', () => {
 });
 
 describe('the command line with a running service', () => {
-  let service: ServedFolder;
+  let service: Served;
   const run = (...words: string[]) => mneme(words, { MNEME_DATA: folder.path }).ended;
   const result = async (...words: string[]): Promise<unknown> => {
     const { code, stdout, stderr } = await run(...words, '--json');
@@ -65,7 +65,7 @@ describe('the command line with a running service', () => {
     mneme([...words, '--json'], { MNEME_URL: service.url, MNEME_API_KEY: key }).ended;
 
   beforeAll(async () => {
-    service = await serve(folder.path, environment);
+    service = await serve(environment);
   }, patience);
   afterAll(() => service.stop());
 

@@ -3,6 +3,7 @@ import { AdapterDefect, DependencyUnavailable } from '../../src/embedding/errors
 import { SharedWordsEmbedder } from '../../src/embedding/shared-words.embedder.js';
 import { Evaluator, type JudgedRun, type Judgement } from '../../src/judging/evaluator.js';
 import { type ExtractedIntent, IntentExtractor } from '../../src/judging/intent-extractor.js';
+import { countEvents } from '../support/count-events.js';
 import type { Recalled, Remembered } from '../support/remember.js';
 import { newTeam, startTestService, type TestService, type TestTeam } from '../support/service.js';
 
@@ -72,7 +73,7 @@ describe('when a model fails', () => {
       question: newQuestion(),
       ...body,
     });
-  const countEvents = async () => (await service.infrastructure.log.head()) + 1n;
+  const events = () => countEvents(service.infrastructure);
 
   const dimensions = embedder.contract.dimensions;
   const vector = (value: number) => Array.from({ length: dimensions }, () => value);
@@ -103,10 +104,10 @@ describe('when a model fails', () => {
     });
 
     it('makes remember unavailable, writes nothing and pays no judge', async () => {
-      const before = await countEvents();
+      const before = await events();
       const { status, body } = await remember();
       expect([status, body.code]).toEqual([503, 'embedding_unavailable']);
-      expect(await countEvents()).toBe(before);
+      expect(await events()).toBe(before);
       expect(evaluator.calls).toBe(0);
       expect(JSON.stringify(body)).not.toContain('4711');
     });
@@ -148,10 +149,10 @@ describe('when a model fails', () => {
       intents.answer = answer as () => Promise<ExtractedIntent>;
       const recalled = await recall({ question, scope, min_position: position });
       expect([recalled.status, recalled.body.matches.length]).toEqual([200, 1]);
-      const before = await countEvents();
+      const before = await events();
       const remembered = await remember({ scope });
       expect([remembered.status, remembered.body.code, remembered.body.detail]).toEqual([503, 'intent_unavailable', detail]);
-      expect(await countEvents()).toBe(before);
+      expect(await events()).toBe(before);
       expect(JSON.stringify(remembered.body)).not.toContain('4711');
     });
 
@@ -193,10 +194,10 @@ describe('when a model fails', () => {
       ['answers another error', () => Promise.reject(new AdapterDefect('evaluator', 'HTTP 401'))],
     ])('that %s is a bug of its adapter, and nothing is written', async (_, answer) => {
       evaluator.answer = answer as unknown as ScriptedEvaluator['answer'];
-      const before = await countEvents();
+      const before = await events();
       const { status, body } = await remember();
       expect([status, body.code]).toEqual([500, 'internal']);
-      expect(await countEvents()).toBe(before);
+      expect(await events()).toBe(before);
     });
 
     it('is not asked about a run without an answer, a blank one, or one over 32,000 characters', async () => {

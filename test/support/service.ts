@@ -4,6 +4,7 @@ import { teamScopes } from '../../src/access/scopes.js';
 import type { Infrastructure, Overrides } from '../../src/infrastructure.js';
 import { startService } from '../../src/service.js';
 import { freshDatabase } from './database.js';
+import { eventLogSettings, stopEventLogOfThisRun } from './event-log-of-this-run.js';
 import { type Answer, Client } from './http.js';
 
 /** A clock that stands still until it is told otherwise. */
@@ -50,6 +51,7 @@ export async function startTestService(
   const { settings, ...adapters } = overrides;
   const database = await freshDatabase();
   const configuration = readConfiguration({
+    ...(await eventLogSettings()),
     DATABASE_URL: 'postgres://given/test',
     MNEME_MASTER_KEY: masterKey,
     MNEME_PORT: '0',
@@ -67,6 +69,7 @@ export async function startTestService(
     anonymous: new Client(service.url, undefined),
     stop: async () => {
       await service.stop();
+      await stopEventLogOfThisRun();
       await database.close();
     },
   };
