@@ -25,12 +25,13 @@ export class AllSubscription extends Subscription {
   /** The event or checkpoint sent last. */
   private reached: Place;
   private lastCheckpoint: Place = beforeAll;
-  private index: number;
+  /** Position of the last event that was looked at. */
+  private seen: bigint;
   private readonly matches: (event: StoredEvent) => boolean;
   private readonly window: number;
   private readonly interval: number;
-  /** Live events are counted from here, whether they are sent live or while catching up. */
-  private readonly countedFrom: number;
+  /** Position of the last event there was when it began: later ones are counted for checkpoints. */
+  private readonly liveAfter: bigint;
 
   constructor(
     node: Node,
@@ -43,7 +44,7 @@ export class AllSubscription extends Subscription {
     this.matches = filterOf(options);
     this.window = filter?.hasMax() ? filter.getMax() : filter ? pageSize : Infinity;
     this.interval = filter ? filter.getCheckpointintervalmultiplier() * this.window : Infinity;
-    this.countedFrom = this.index = node.events.all.length;
+    this.seen = this.liveAfter = node.events.head().commit;
     this.reached = startOf(options, node.events.head());
   }
 
@@ -70,17 +71,20 @@ export class AllSubscription extends Subscription {
       }
       page = this.readPage(page.next);
     }
-    this.index = this.node.events.indexOf(this.reached.commit);
+    this.seen = this.reached.commit - 1n; // later events that did not match may still be due a checkpoint
   }
 
   protected override async next(): Promise<'more' | 'none' | 'too_many'> {
-    const { all } = this.node.events;
-    const event = all[this.index];
+    const log = this.node.events;
+    const index = log.indexOf(this.seen + 1n);
+    const event = log.all[index];
     if (!event) return 'none';
-    if (all.slice(this.index).filter(this.matches).length > pageSize) return 'too_many';
-    this.index += 1;
-    if (this.matches(event) && compare(placeOf(event), this.reached) > 0) await this.sendAndReach(event);
-    if ((this.index - this.countedFrom) % this.interval === 0 && compare(placeOf(event), this.reached) >= 0) {
+    const wanted = (later: StoredEvent) => this.matches(later) && compare(placeOf(later), this.reached) > 0;
+    if (log.all.slice(index).filter(wanted).length > pageSize) return 'too_many';
+    this.seen = event.position;
+    if (wanted(event)) await this.sendAndReach(event);
+    const counted = index + 1 - log.indexOf(this.liveAfter + 1n);
+    if (counted > 0 && counted % this.interval === 0 && compare(placeOf(event), this.reached) >= 0) {
       this.reached = placeOf(event);
       await this.sendCheckpoint(this.reached);
     }
@@ -114,7 +118,7 @@ export class AllSubscription extends Subscription {
     const { events: log } = this.node;
     let index = log.indexOf(start.commit);
     const first = log.all[index];
-    if (first && first.position !== start.commit && start.commit !== begin.commit) throw invalidPosition();
+    if (first && !log.hasRecordAt(start.commit)) throw invalidPosition();
     if (first && compare(placeOf(first), start) < 0) index += 1;
     const [events, from]: [StoredEvent[], number] = [[], index];
     while (events.length < pageSize && index - from < this.window && index < log.all.length) {

@@ -30,6 +30,8 @@ export interface EventStoreDbOptions {
    * is where the next event is going to be. Default false.
    */
   readonly checkpointsAhead?: boolean;
+  /** Servers before 23.10 have no `caught_up`. Default true. */
+  readonly tellsCaughtUp?: boolean;
 }
 
 export const startEventStoreDb = async (options: EventStoreDbOptions = {}): Promise<TestEventStoreDb> => {
@@ -56,6 +58,7 @@ export class TestEventStoreDb {
       maxAppendSize: options.maxAppendSize ?? 1024 * 1024,
       offersBatchAppend: options.batchAppend ?? true,
       checkpointsAhead: options.checkpointsAhead ?? false,
+      tellsCaughtUp: options.tellsCaughtUp ?? true,
       now,
       access: accessWith(options.credentials),
       leader: () => this.leader.endpoint,
@@ -88,6 +91,11 @@ export class TestEventStoreDb {
   /** All that is stored, in the order of the log, with what the server has written itself. */
   events(): readonly StoredEvent[] {
     return [...this.stored.all];
+  }
+
+  /** Removes events of deleted streams from the log, as the server does when it scavenges. */
+  scavenge(): void {
+    this.stored.scavenge();
   }
 
   /** Makes another member the leader. */

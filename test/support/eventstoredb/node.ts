@@ -14,6 +14,7 @@ export interface Node {
   readonly maxAppendSize: number;
   readonly offersBatchAppend: boolean;
   readonly checkpointsAhead: boolean;
+  readonly tellsCaughtUp: boolean;
   readonly now: () => Date;
   isLeader(): boolean;
   leader(): errors.Endpoint;

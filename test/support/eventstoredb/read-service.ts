@@ -64,6 +64,17 @@ function readOnce(node: Node, ending: ReadEnding, options: Options, stream: stri
   });
 }
 
+/** Resolves when the client has taken what was written, or is gone. */
+export const drained = (call: ReadCall): Promise<void> =>
+  new Promise((resolve) => {
+    const events = ['drain', 'close', 'cancelled'];
+    const done = (): void => {
+      for (const event of events) call.off(event, done);
+      resolve();
+    };
+    for (const event of events) call.on(event, done);
+  });
+
 /** A fault that befalls after some events is kept for later. */
 function timed(fault: ReadFault | undefined): [now: ReadFault | undefined, later: ReadFault | undefined] {
   return fault?.afterEvents === undefined ? [fault, undefined] : [undefined, fault];
@@ -72,9 +83,7 @@ function timed(fault: ReadFault | undefined): [now: ReadFault | undefined, later
 async function send(call: ReadCall, events: readonly StoredEvent[]): Promise<void> {
   for (const event of events) {
     if (call.cancelled || call.destroyed) return;
-    if (!call.write(readEvent(event))) {
-      await new Promise<void>((resolve) => call.once('drain', resolve).once('close', resolve).once('cancelled', resolve));
-    }
+    if (!call.write(readEvent(event))) await drained(call);
   }
 }
 
@@ -101,7 +110,7 @@ function readAll(node: Node, options: Options): readonly StoredEvent[] {
   const { all } = node.events;
   const position = place?.hasPosition() ? BigInt(place.getPosition()?.getCommitPosition() ?? 0) : undefined;
   const at = position === undefined ? (place?.hasEnd() ? all.length : 0) : node.events.indexOf(position);
-  if (position && all[at] && all[at].position !== position) {
+  if (position !== undefined && all[at] && !node.events.hasRecordAt(position)) {
     throw errors.unknownError('Unexpected ReadAllResult: InvalidPosition');
   }
   const events = isBackwards(options) ? all.slice(0, at).reverse() : all.slice(at);

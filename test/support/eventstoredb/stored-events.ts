@@ -34,6 +34,8 @@ export class StoredEvents {
   private readonly streams = new Map<string, StoredEvent[]>();
   /** First readable revision, by stream, as the `$tb` of its metadata says. */
   private readonly truncatedBefore = new Map<string, bigint>();
+  /** Where a record begins, also those that were scavenged. */
+  private readonly records = new Set([0n]);
   private readonly listeners = new Set<() => void>();
   /** Where the next event will begin. The log itself begins with records that are no events. */
   end = 236n;
@@ -85,6 +87,21 @@ export class StoredEvents {
     const { position } = this.store(stream, end, deletedRevision);
     this.written();
     return { result: 'written', revision: deletedRevision, position };
+  }
+
+  /** Removes what no reader of a stream can see; of a stream that was deleted its last event stays. */
+  scavenge(): void {
+    for (const [stream, events] of this.streams) {
+      const from = this.isTombstoned(stream) ? deletedRevision : (this.truncatedBefore.get(stream) ?? 0n);
+      const left = events.filter((event) => event.revision >= from || event === events.at(-1));
+      this.streams.set(stream, left);
+    }
+    const left = new Set([...this.streams.values()].flat());
+    this.all.splice(0, this.all.length, ...this.all.filter((event) => left.has(event)));
+  }
+
+  hasRecordAt(position: bigint): boolean {
+    return this.records.has(position);
   }
 
   /** The readable events of a stream in the order of their revisions, or why there are none. */
@@ -148,7 +165,7 @@ export class StoredEvents {
     if (place === last) return 'store';
     if (place > last) return wrong;
     const found = events.map(({ id }, index) => {
-      const event = stored[Number(place) + 1 + index];
+      const event = stored.find(({ revision }) => revision === place + 1n + BigInt(index));
       return event?.id === id ? event : undefined;
     });
     if (!found[0] && expected === 'no_stream' && this.isDeleted(stream)) return 'store';
@@ -170,6 +187,7 @@ export class StoredEvents {
     const stored: StoredEvent = { ...event, stream, revision, position: this.end, created };
     this.end += BigInt(recordSize(stored));
     this.all.push(stored);
+    this.records.add(stored.position);
     const events = this.streams.get(stream);
     if (events) events.push(stored);
     else this.streams.set(stream, [stored]);

@@ -3,7 +3,7 @@ import type streams from '@eventstore/db-client/generated/streams_pb.js';
 import { type OpenCallFault, type ReadFault } from './faults.js';
 import * as messages from './messages.js';
 import { disturbance, type Ending, type Node } from './node.js';
-import { type ReadCall } from './read-service.js';
+import { drained, type ReadCall } from './read-service.js';
 import { RpcError } from './rpc-errors.js';
 import { type StoredEvent } from './stored-events.js';
 
@@ -63,8 +63,7 @@ export abstract class Subscription {
 
   protected async send(response: streams.ReadResp): Promise<void> {
     const { call } = this.ending;
-    if (this.isOver || this.silent || call.write(response)) return;
-    await new Promise<void>((resolve) => call.once('drain', resolve).once('close', resolve));
+    if (!this.isOver && !this.silent && !call.write(response)) await drained(call);
   }
 
   /** A getter, because it changes while a method waits. */
@@ -75,7 +74,7 @@ export abstract class Subscription {
   private async goThrough(): Promise<void> {
     if (!this.atEnd()) await this.catchUp();
     while (!this.isOver) {
-      await this.send(messages.caughtUp());
+      if (this.node.tellsCaughtUp) await this.send(messages.caughtUp());
       if (!(await this.live())) return;
       await this.leaveLive();
       await this.catchUp();
