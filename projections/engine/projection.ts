@@ -28,8 +28,8 @@ export interface Table<R extends Row = Row> {
   /** Columns that an operational worker fills; a rebuild need not reproduce them and changes never overwrite them with null. */
   readonly operational: readonly (keyof R & string)[];
   /**
-   * Set on tables whose rows carry a vector: the column that holds the memory's id. Such a table has the operational
-   * columns `contract` (text) and `embedding` (vector); the engine copies cached vectors into new rows in the batch's own
+   * Set on tables whose rows carry a vector: the column that holds the memory's id. Such a table has a `position`, and the
+   * operational columns `contract` (text) and `embedding` (vector); the engine copies cached vectors into new rows in the batch's own
    * transaction, and the embedding worker makes the missing ones.
    */
   readonly embeds: (keyof R & string) | undefined;
@@ -46,8 +46,8 @@ const identifier = /^[a-z][a-z0-9_]{0,39}$/;
 /**
  * Declares a table.
  *
- * @throws Error when a key or an index does not begin with team_id, a name is not lower-case snake case, or a column has
- * the name of one that the history table has anyway
+ * @throws Error when a key or an index does not begin with team_id, a name is not lower-case snake case, a column has the
+ * name of one that the history table has anyway, or a column that vectors need is missing
  */
 export function table<R extends Row>(options: TableOptions<R>): Table<R> {
   for (const name of [options.name, ...Object.keys(options.columns)]) {
@@ -60,6 +60,9 @@ export function table<R extends Row>(options: TableOptions<R>): Table<R> {
   for (const name of options.history ? [...options.key, ...options.history] : []) {
     if (name === 'position' || name === 'removed')
       throw new Error(`${options.name}: the history table has a column ${name} of its own`);
+  }
+  for (const name of options.embeds ? ['contract', 'embedding', 'position'] : []) {
+    if (!(name in options.columns)) throw new Error(`${options.name}: a table whose rows carry a vector has a column ${name}`);
   }
   return { nullable: [], history: undefined, indexes: [], operational: [], embeds: undefined, systemReadable: false, ...options };
 }

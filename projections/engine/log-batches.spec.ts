@@ -1,0 +1,80 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { LogItem, StoredEvent } from '../../src/event-log/event-log.js';
+import { LogBatches } from './log-batches.js';
+
+const event = (position: bigint): LogItem => ({
+  kind: 'event',
+  event: {
+    id: '',
+    type: 'Noted',
+    data: '{}',
+    metadata: '{}',
+    stream: 's',
+    revision: 0n,
+    position,
+    recordedAt: new Date(0),
+  } satisfies StoredEvent,
+});
+
+/** A subscription that gives these items, a number being a pause in milliseconds, and then nothing more. */
+async function* subscription(items: readonly (LogItem | number)[]): AsyncGenerator<LogItem, void, undefined> {
+  for (const item of items) {
+    if (typeof item === 'number') await sleep(item);
+    else yield item;
+  }
+  await sleep(60_000, undefined, { ref: false });
+}
+
+async function batchesOf(count: number, maxEvents: number, items: readonly (LogItem | number)[]) {
+  const batches = new LogBatches(subscription(items), 50);
+  const cut: (readonly [number, bigint])[] = [];
+  for (let batch = 0; batch < count; batch++) {
+    const { events, position } = await batches.next(maxEvents);
+    cut.push([events.length, position]);
+  }
+  return cut;
+}
+
+describe('batches of a subscription', () => {
+  it('are as large as allowed while stored events are read', async () =>
+    expect(await batchesOf(2, 2, [event(0n), event(1n), event(2n), event(3n)])).toEqual([
+      [2, 1n],
+      [2, 3n],
+    ]));
+
+  it('wait a moment for more while stored events are read', async () =>
+    expect(await batchesOf(1, 10, [event(0n), 10, event(1n)])).toEqual([[2, 1n]]));
+
+  it('do not wait for ever', async () => expect(await batchesOf(1, 10, [event(0n), 1000, event(1n)])).toEqual([[1, 0n]]));
+
+  it('take what is there at once, when level with the log: somebody may be waiting for it', async () =>
+    expect(await batchesOf(3, 10, [{ kind: 'caught_up', position: 4n }, 5, event(5n), event(6n), 10, event(7n)])).toEqual([
+      [0, 4n],
+      [2, 6n],
+      [1, 7n],
+    ]));
+
+  it('reach as far as the log was seen, also where nothing was ours', async () =>
+    expect(await batchesOf(1, 10, [event(0n), { kind: 'checkpoint', position: 90n }])).toEqual([[1, 90n]]));
+
+  it('end with the log being unavailable when the subscription ends by itself', async () => {
+    const ending = new LogBatches(
+      (async function* () {
+        yield await Promise.resolve(event(0n));
+      })(),
+      50,
+    );
+    await expect(ending.next(1)).resolves.toMatchObject({ position: 0n });
+    await expect(ending.next(1)).rejects.toMatchObject({ code: 'log_unavailable' });
+  });
+
+  it('pass on what the subscription throws', async () => {
+    const failing = new LogBatches(
+      (async function* (): AsyncGenerator<LogItem, void, undefined> {
+        await Promise.reject(new RangeError('broken'));
+      })(),
+      50,
+    );
+    await expect(failing.next(1)).rejects.toThrow('broken');
+  });
+});
