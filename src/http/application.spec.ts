@@ -394,7 +394,19 @@ describe('the HTTP application', () => {
 
   describe('documentation', () => {
     interface Document {
-      paths: Record<string, Record<string, { operationId: string; responses: Record<string, object>; security?: object[] }>>;
+      paths: Record<
+        string,
+        Record<
+          string,
+          {
+            operationId: string;
+            responses: Record<string, object>;
+            security?: object[];
+            parameters?: object[];
+            'x-required-scopes'?: string[];
+          }
+        >
+      >;
     }
     const operations = async () => {
       const { paths } = (await client.get<Document>('/openapi.json')).body;
@@ -425,6 +437,23 @@ describe('the HTTP application', () => {
           expect({ path, status, ...responses[status] }).toHaveProperty('content');
         expect(security).toEqual(needsKey ? [{ bearer: [] }] : undefined);
       }
+    });
+
+    it('says which scope an operation needs, and that ids are UUIDs', async () => {
+      const needingKey = (await operations()).filter(({ path }) => path.startsWith('/v1'));
+      for (const { path, parameters, ...operation } of needingKey) {
+        expect({ path, scopes: operation['x-required-scopes'] }).toEqual({ path, scopes: expect.any(Array) as string[] });
+        if (path.includes('{id}')) {
+          expect(parameters).toContainEqual({
+            name: 'id',
+            in: 'path',
+            required: true,
+            schema: { type: 'string', format: 'uuid' },
+          });
+        }
+      }
+      const settings = needingKey.find(({ operationId }) => operationId === 'change_team_settings');
+      expect(settings?.['x-required-scopes']).toEqual(['admin']);
     });
 
     it('has a schema for every reference', async () => {

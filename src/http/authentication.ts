@@ -1,5 +1,13 @@
-import { type CanActivate, createParamDecorator, type ExecutionContext, Injectable, SetMetadata } from '@nestjs/common';
+import {
+  applyDecorators,
+  type CanActivate,
+  createParamDecorator,
+  type ExecutionContext,
+  Injectable,
+  SetMetadata,
+} from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
+import { ApiExtension } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import type { Scope } from '../access/scopes.js';
 import { HttpProblem } from './http-problem.js';
@@ -31,7 +39,8 @@ const publicMetadata = 'mneme:public';
 const operatorsMetadata = 'mneme:operators';
 
 /** Who may call: a key with one of these scopes. Every route names its scopes or is `Public`. */
-export const RequireScope = (...anyOf: [Scope, ...Scope[]]) => SetMetadata(scopesMetadata, anyOf);
+export const RequireScope = (...anyOf: [Scope, ...Scope[]]) =>
+  applyDecorators(SetMetadata(scopesMetadata, anyOf), ApiExtension('x-required-scopes', anyOf));
 
 /** Operators may call too. Without it they get 403 `team_required`, whatever their scopes: `admin` of a team is not theirs. */
 export const OperatorsAllowed = () => SetMetadata(operatorsMetadata, true);

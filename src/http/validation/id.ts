@@ -1,4 +1,5 @@
 import { Injectable, Param, type PipeTransform } from '@nestjs/common';
+import { ApiParam } from '@nestjs/swagger';
 import { fieldProblem } from '../http-problem.js';
 import { parseUuid } from './fields.js';
 
@@ -15,4 +16,10 @@ export class UuidPipe implements PipeTransform<unknown, string> {
 }
 
 /** Parameter: a UUID of the path. */
-export const Id = (name = 'id'): ParameterDecorator => Param(name, new UuidPipe(name));
+export const Id =
+  (name = 'id'): ParameterDecorator =>
+  (target, method, index) => {
+    Param(name, new UuidPipe(name))(target, method, index);
+    const descriptor = method === undefined ? undefined : Object.getOwnPropertyDescriptor(target, method);
+    if (method !== undefined && descriptor) ApiParam({ name, type: String, format: 'uuid' })(target, method, descriptor);
+  };
