@@ -2,9 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { surviveKills } from './crashes.js';
-
-/** 10 in an ordinary run, 50 in `npm run test:crash`. */
-const kills = Number(process.env.MNEME_TEST_KILLS ?? '10');
+import { kills } from './kills.js';
 
 it(`the embedded default survives ${kills} kills without losing or doubling a command`, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'mneme-crash-'));
@@ -13,4 +11,4 @@ it(`the embedded default survives ${kills} kills without losing or doubling a co
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-}, 600_000);
+}, 1_800_000);
