@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { createHash, randomUUID } from 'node:crypto';
 import { type Answer, Client } from '../support/http.js';
 import { newTeam, startTestService, type TestService, type TestTeam } from '../support/service.js';
@@ -422,6 +423,71 @@ describe('access', () => {
     it.each(['', 'with space', 'x'.repeat(256)])('needs a proper key: %j', async (key) => {
       const answer = await admin.post<Problem>('/v1/profiles', { name: 'x' }, idempotent(key));
       expect([answer.status, answer.body.code]).toEqual([422, 'idempotency_key_invalid']);
+    });
+  });
+
+  describe('whatever is sent', () => {
+    const names = [
+      'team_id',
+      'profile_id',
+      'name',
+      'scopes',
+      'expires_at',
+      'settings',
+      'review',
+      'language',
+      'constructor',
+      '__proto__',
+    ];
+    const value = fc.oneof(
+      fc.jsonValue({ maxDepth: 3 }),
+      fc.string({ unit: 'binary' }),
+      fc.constantFrom<unknown>(['admin'], '2026-02-30T00:00:00Z', '\u0000', '\ud800', 1e308, '0001-01-01T00:00:00+23:59', {
+        review: null,
+      }),
+    );
+    const body = fc.dictionary(fc.oneof(fc.constantFrom(...names), fc.string()), value, { maxKeys: 6 });
+    const path = fc.constantFrom(
+      '/v1/teams',
+      '/v1/profiles',
+      '/v1/keys',
+      '/v1/profiles/x/deactivate',
+      `/v1/profiles/${randomUUID()}/reactivate`,
+      `/v1/keys/${randomUUID()}/revoke`,
+      '/v1/keys/%00/revoke',
+    );
+
+    it('is never a fault of the service', async () => {
+      await fc.assert(
+        fc.asyncProperty(path, body, fc.option(fc.string({ unit: 'grapheme-ascii' })), async (to, sent, key) => {
+          const headers = key === null ? {} : { 'idempotency-key': key, 'if-match': key };
+          const answer = await service.operator.post<Problem>(to, sent, { headers });
+          expect(answer.status).toBeGreaterThanOrEqual(200);
+          expect(answer.status).toBeLessThan(500);
+          if (answer.status >= 400) expect(answer.headers.get('content-type')).toContain('application/problem+json');
+        }),
+        { numRuns: 300 },
+      );
+    });
+
+    it('is never a fault in a query or a key either', async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.constantFrom('limit', 'cursor', 'team_id', 'min_position', 'x'),
+          fc.string({ unit: 'binary' }),
+          async (name, text) => {
+            const query = `${name}=${encodeURIComponent(text)}`;
+            const answers = [
+              await service.operator.get(`/v1/keys?${query}`),
+              await service.anonymous.get('/v1/keys', {
+                headers: { authorization: `Bearer ${encodeURIComponent(text)}` },
+              }),
+            ];
+            for (const { status } of answers) expect(status).toBeLessThan(500);
+          },
+        ),
+        { numRuns: 150 },
+      );
     });
   });
 });
