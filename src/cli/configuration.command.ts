@@ -48,25 +48,30 @@ function settingView(name: string, schema: z.ZodType): SettingView {
   return {
     name,
     default: preset === undefined ? null : String(preset),
-    allowed: allowedText(value, (text) => schema.safeParse(text).success),
+    allowed: allowedText(value, (text) => schema.safeParse(text)),
     meaning: value.description ?? '',
   };
 }
 
-/** @param takes tells whether a text is taken: JSON Schema does not know bounds that are checked by code of our own */
-function allowedText(value: ValueSchema, takes: (text: string) => boolean): string {
-  if (value.anyOf) return value.anyOf.map((each) => allowedText(each, takes)).join(', or ');
+type Read = (text: string) => z.ZodSafeParseResult<unknown>;
+
+/** @param read asks the setting itself: JSON Schema does not know the rules that are code of our own */
+function allowedText(value: ValueSchema, read: Read): string {
+  if (value.anyOf) return value.anyOf.map((each) => allowedText(each, read)).join(', or ');
   if (value.const !== undefined) return value.const;
   if (value.enum) return value.enum.join(', ');
-  if (value.type === 'integer' || value.type === 'number') return numberText(value, takes);
-  return value.format === 'uri' ? 'http or https URL' : 'text';
+  if (value.type === 'integer' || value.type === 'number') return numberText(value, read);
+  return value.format === 'uri' ? 'http or https URL' : (ruleText(read) ?? 'text');
 }
 
-function numberText({ type, minimum, maximum }: ValueSchema, takes: (text: string) => boolean): string {
+function numberText({ type, minimum, maximum }: ValueSchema, read: Read): string {
   const kind = type === 'integer' ? 'whole number' : 'number';
   if (minimum !== undefined && maximum !== undefined) return `${kind}, ${minimum} to ${maximum}`;
-  return takes('0') ? kind : `${kind} above 0`;
+  return read('0').success ? kind : `${kind} above 0`;
 }
+
+/** What the setting says to a text that no setting with a rule takes; valid base64, so that it is not refused for that. */
+const ruleText = (read: Read): string | undefined => read('AAAA').error?.issues[0]?.message;
 
 const settingsTable = (all: readonly SettingView[]): string =>
   tableText(

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { compiledFile, packageRoot } from '../../src/config/package-root.js';
-import { type ServedFolder, start, temporaryFolder } from '../support/command-line.js';
+import { type Served, start, temporaryFolder } from '../support/command-line.js';
 import { differingFields, missingLines } from './documented-output.js';
 import { type Block, type Page, pages } from './markdown.js';
 
@@ -17,7 +17,7 @@ const runElsewhere = [
   /^npm ci( && npm (run demo|test))?$/,
   /^npm (start|test)$/,
   /^npm run (demo|lint|format|types|boundaries|build)$/,
-  /^([A-Z_]+=\S+ )*npm run (bench|test:native)$/,
+  /^([A-Z_]+=\S+ )*npm run (bench|test:native|test:eventstore|test:crash)$/,
   /^\.ci\/run$/,
 ];
 
@@ -36,10 +36,10 @@ npm() {
 describe('commands in the docs', () => {
   const all = pages();
   const folder = temporaryFolder();
-  let service: ServedFolder;
+  let service: Served;
 
   beforeAll(async () => {
-    service = await start(folder.path);
+    service = await start({ MNEME_DATA: folder.path });
   }, patience);
   afterAll(async () => {
     await service.stop();

@@ -2,9 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { compiledFile } from '../../src/config/package-root.js';
-import { runningService } from '../../src/database/embedded/data-folder.js';
 
 export interface Ended {
   readonly code: number | null;
@@ -45,39 +43,41 @@ export function temporaryFolder(): { path: string; remove(): void } {
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 
-export interface ServedFolder {
+export interface Served {
   readonly url: string;
   /** Ends the service as a supervisor does. */
   stop(): Promise<Ended>;
 }
 
-/** `mneme serve` on a data folder, once it answers. */
-export const serve = (folder: string, environment: Environment = {}): Promise<ServedFolder> =>
-  served(folder, mneme(['serve'], { MNEME_DATA: folder, MNEME_PORT: '0', ...environment }));
+/** `mneme serve`, once it answers. */
+export const serve = (environment: Environment): Promise<Served> => served(mneme(['serve'], { MNEME_PORT: '0', ...environment }));
 
 /** What `npm start` runs, once it answers. */
-export const start = (folder: string): Promise<ServedFolder> =>
-  served(folder, compiled('src/main.js', [], { MNEME_DATA: folder, MNEME_PORT: '0' }));
+export const start = (environment: Environment): Promise<Served> =>
+  served(compiled('src/main.js', [], { MNEME_PORT: '0', ...environment }));
 
-async function served(folder: string, started: Started): Promise<ServedFolder> {
-  const early = started.ended.then(({ code, stderr }) => {
+async function served({ process: child, ended }: Started): Promise<Served> {
+  const early = ended.then(({ code, stderr }) => {
     throw new Error(`the service ended with ${code}: ${stderr}`);
   });
-  const url = await Promise.race([early, announced(folder)]);
   early.catch(() => undefined);
+  const url = await Promise.race([early, announcedUrl(child)]);
   return {
     url,
     stop: () => {
-      started.process.kill('SIGTERM');
-      return started.ended;
+      child.kill('SIGTERM');
+      return ended;
     },
   };
 }
 
-async function announced(folder: string): Promise<string> {
-  for (;;) {
-    const service = runningService(folder);
-    if (service) return service.url;
-    await pause(50);
-  }
-}
+/** From the line of its log that says where it serves. */
+const announcedUrl = (child: ChildProcess): Promise<string> =>
+  new Promise((resolve) => {
+    let log = '';
+    child.stdout?.on('data', (text: Buffer) => {
+      log += text.toString();
+      const [, url] = /"url":"([^"]+)"[^\n]*Mneme serves/.exec(log) ?? [];
+      if (url !== undefined) resolve(url);
+    });
+  });
