@@ -101,7 +101,7 @@ describe('the HTTP application', () => {
 
   beforeAll(async () => {
     const logger = new JsonLogger('info', { write: (line: string) => void lines.push(line) });
-    service = await startTestService({ logger, settings: { MNEME_MIN_POSITION_WAIT_MS: '50' } });
+    service = await startTestService({ logger, settings: { MNEME_MIN_POSITION_WAIT_MS: '1000' } });
     const module: DynamicModule = {
       module: class ProbeModule {},
       imports: [AppModule.on(service.infrastructure)],
