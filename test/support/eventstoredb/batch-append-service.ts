@@ -24,6 +24,7 @@ export function batchAppend(node: Node) {
     if (node.access(call.metadata) === 'wrong_password') return void ending.fail(errors.unauthenticated());
     const batches = new Map<string, Batch>();
     call.on('data', (request: streams.BatchAppendReq) => {
+      if (call.writableEnded) return;
       const id = request.getCorrelationId()?.getString() ?? '';
       const options = request.getOptions();
       if (options) batches.set(id, { options, events: [] });
@@ -36,7 +37,10 @@ export function batchAppend(node: Node) {
       else if (request.getIsFinal()) void carryOut(node, ending, request, batch);
     });
     const closed = node.faults.opened('batch_append', ({ kind }) => disturbance(node, ending, kind)?.());
-    call.on('end', () => call.end()).on('close', closed);
+    call
+      .on('end', () => call.end())
+      .on('cancelled', closed)
+      .on('close', closed);
   };
 }
 

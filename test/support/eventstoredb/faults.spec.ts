@@ -10,7 +10,7 @@ import {
   UnknownError,
 } from '@eventstore/db-client';
 import { type ErrorKind } from './faults.js';
-import { all, newEvent, newEvents, serverUnderTest, within } from './server-under-test.js';
+import { all, eventually, newEvent, newEvents, serverUnderTest, within } from './server-under-test.js';
 import { SubscriptionLog } from './subscription-log.js';
 
 const patience = 150;
@@ -84,9 +84,9 @@ describe('faults of an append in a batch', () => {
     async (kind) => {
       await append();
       expect(on.server.faults.strike('batch_append', { kind })).toBe(1);
-      await new Promise((resolve) => setTimeout(resolve, 20));
-      await append();
+      await eventually(append);
       expect(stored()).toBe(2);
+      expect(on.server.faults.strike('batch_append', { kind })).toBe(1);
     },
   );
 

@@ -18,7 +18,9 @@ export class Requests {
 
   add(request: Request): void {
     this.all.push(request);
-    for (const check of this.waiting) check();
+    const waiting = this.waiting;
+    this.waiting = [];
+    for (const look of waiting) look();
   }
 
   of(operation: Operation): readonly Request[] {
@@ -31,7 +33,6 @@ export class Requests {
       const found = this.of(operation)[count - 1];
       if (found) return found;
       await new Promise<void>((resolve) => this.waiting.push(resolve));
-      this.waiting = [];
     }
   }
 

@@ -31,7 +31,7 @@ export function serverUnderTest(options: EventStoreDbOptions = {}): ServerUnderT
     clients = [];
     await server?.stop();
     // The client waits for ever for the end of a batch stream that the server has ended with no error.
-    await within(1_000, Promise.all(ending));
+    await within(200, Promise.all(ending));
   });
   return {
     get server() {
@@ -62,4 +62,17 @@ export async function within(ms: number, promise: Promise<unknown>): Promise<unk
   const outcome = await Promise.race([promise.catch((error: unknown) => error), pending]);
   clearTimeout(timer);
   return outcome;
+}
+
+/** Tries again until it succeeds; for what fails until the client has noticed a lost connection. @throws after 5 s */
+export async function eventually<T>(attempt: () => Promise<T>): Promise<T> {
+  const deadline = performance.now() + 5_000;
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (performance.now() > deadline) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }
 }
