@@ -19,7 +19,7 @@ interface Page {
 
 /**
  * A subscription to all. With a filter it has a `checkpoint` after so many events were looked at, whether they matched
- * or not, and one before each `caught_up`. A checkpoint never lies before the last event sent.
+ * or not, and one whenever it has caught up. A checkpoint never lies before the last event sent.
  */
 export class AllSubscription extends Subscription {
   /** The event or checkpoint sent last. */
@@ -102,7 +102,7 @@ export class AllSubscription extends Subscription {
 
   /** Where no event was sent, the start of the page is reached, if something was read there. */
   private reachPage({ start, next, reachedEnd }: Page): void {
-    const isRead = this.node.checkpointsAhead ? reachedEnd : compare(start, next) < 0;
+    const isRead = this.node.checkpointsAhead || compare(start, next) < 0;
     if (isRead && compare(this.reached, start) < 0) this.reached = start;
     if (reachedEnd && compare(this.reached, begin) < 0) this.reached = begin;
   }
