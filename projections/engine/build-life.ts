@@ -34,11 +34,11 @@ export async function discardBuild(queries: Queries, schema: string): Promise<vo
  * reader's snapshot: one that began before a build's last rows were committed, and reads the view after the switch, would
  * miss those rows.
  */
-export async function olderReadersDone(database: Database, patienceMs: number): Promise<void> {
+export async function olderReadersDone(database: Database, patienceMs: number, signal: AbortSignal): Promise<void> {
   if (database.embedded) return; // One connection: nobody reads while we ask.
   const [now] = await database.query<{ now: string }>('SELECT clock_timestamp()::text AS now');
   const until = performance.now() + patienceMs;
-  while (now && performance.now() < until && (await readersOlderThan(database, now.now)) > 0) await sleep(10);
+  while (now && !signal.aborted && performance.now() < until && (await readersOlderThan(database, now.now)) > 0) await sleep(10);
 }
 
 async function readersOlderThan(database: Database, moment: string): Promise<number> {

@@ -43,6 +43,7 @@ describe('a failure', () => {
     [new DatabaseFailure('23505', 'dues', 'dues_pkey'), 'database_failure: SQLSTATE 23505 on dues (dues_pkey)'],
     [new ProjectionDefect('a row for dues has no days'), 'projection_defect: a row for dues has no days'],
     [Object.assign(new Error('my secret'), { code: 'event_integrity' }), 'event_integrity'],
+    [Object.assign(new Error('my secret'), { code: 'my own words' }), 'Error'],
     ['my secret', 'string'],
   ])('is described without what somebody wrote', (error, description) => expect(describeError(error)).toBe(description));
 });

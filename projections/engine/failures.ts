@@ -20,7 +20,7 @@ export function isPassing(error: unknown): boolean {
 export function describeError(error: unknown): string {
   if (isDatabaseFailure(error)) return `${error.code}: ${error.message}`;
   if (error instanceof ProjectionDefect) return `${error.code}: ${error.message}`;
-  return codeOf(error) ?? (error instanceof Error ? error.constructor.name : typeof error);
+  return codeOf(error) ?? (error instanceof Error ? error.constructor.name || 'Error' : typeof error);
 }
 
 export const describeFailure = (error: unknown, { type, position }: Pick<StoredEvent, 'type' | 'position'>): string =>
@@ -28,5 +28,5 @@ export const describeFailure = (error: unknown, { type, position }: Pick<StoredE
 
 function codeOf(error: unknown): string | undefined {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
-  return typeof code === 'string' ? code : undefined;
+  return typeof code === 'string' && /^\w{1,60}$/.test(code) ? code : undefined;
 }

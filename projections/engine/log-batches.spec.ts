@@ -42,6 +42,25 @@ describe('batches of a subscription', () => {
       [2, 3n],
     ]));
 
+  it('end before they take too much memory', async () => {
+    const large = (position: bigint): LogItem => {
+      const item = event(position);
+      return item.kind === 'event' ? { ...item, event: { ...item.event, data: 'x'.repeat(500_000) } } : item;
+    };
+    const [[count, position] = []] = await batchesOf(
+      1,
+      500,
+      Array.from({ length: 40 }, (_, index) => large(BigInt(index))),
+    );
+    expect([count, position]).toEqual([17, 16n]);
+  });
+
+  it('end where the stored events do', async () =>
+    expect(await batchesOf(2, 10, [event(0n), { kind: 'caught_up', position: 3n }, event(4n)])).toEqual([
+      [1, 3n],
+      [1, 4n],
+    ]));
+
   it('wait a moment for more while stored events are read', async () =>
     expect(await batchesOf(1, 10, [event(0n), 10, event(1n)])).toEqual([[2, 1n]]));
 

@@ -8,6 +8,32 @@ export interface Batch {
   readonly position: bigint;
 }
 
+/** Text of a batch's events at most, about: it is decoded and written whole. An event may have half a megabyte. */
+const batchCharacters = 8 * 1024 * 1024;
+
+/** Events on their way into a batch. */
+export class Gathering {
+  private events: StoredEvent[] = [];
+  private characters = 0;
+
+  add(event: StoredEvent): void {
+    this.events.push(event);
+    this.characters += event.data.length + event.metadata.length;
+  }
+
+  full(maxEvents: number): boolean {
+    return this.events.length >= maxEvents || this.characters >= batchCharacters;
+  }
+
+  /** What was gathered; the next batch begins empty. */
+  take(): StoredEvent[] {
+    const { events } = this;
+    this.events = [];
+    this.characters = 0;
+    return events;
+  }
+}
+
 /** Cuts a subscription into batches. */
 export class LogBatches {
   private readonly items: AsyncIterator<LogItem>;
@@ -29,18 +55,19 @@ export class LogBatches {
    * @throws LogUnavailable when the subscription ends, or what it throws
    */
   async next(maxEvents: number): Promise<Batch> {
-    const events: StoredEvent[] = [];
-    let position = this.take(await this.item(), events);
+    const gathering = new Gathering();
+    let position = this.take(await this.item(), gathering);
     const enough = new AbortController();
     const over = this.live ? turn() : sleep(this.wait, undefined, { signal: enough.signal }).catch(() => undefined);
-    while (events.length < maxEvents) {
+    while (!gathering.full(maxEvents)) {
       const item = await Promise.race([this.item(), over]);
       if (!item) break;
-      const taken = this.take(item, events);
+      const taken = this.take(item, gathering);
       if (taken > position) position = taken;
+      if (item.kind === 'caught_up') break;
     }
     enough.abort();
-    return { events, position };
+    return { events: gathering.take(), position };
   }
 
   /** Call after the subscription's signal was aborted. */
@@ -57,11 +84,11 @@ export class LogBatches {
     return result.value;
   }
 
-  private take(item: LogItem, events: StoredEvent[]): bigint {
+  private take(item: LogItem, gathering: Gathering): bigint {
     this.pending = undefined;
     switch (item.kind) {
       case 'event':
-        events.push(item.event);
+        gathering.add(item.event);
         return item.event.position;
       case 'checkpoint':
         return item.position;

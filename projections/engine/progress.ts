@@ -47,8 +47,10 @@ export async function readProgress(database: EngineSettings['database']): Promis
 
 /** What the engine of this process adds to what the database knows. */
 export interface Motion {
-  /** Speed of a projection's builder, or of the group. */
-  readonly meter: (name: string) => Meter | undefined;
+  /** Speed of the group. */
+  readonly group: Meter | undefined;
+  /** Speed of those that are being built. */
+  readonly builders: ReadonlyMap<string, Meter>;
   /** Why the group does not move. */
   readonly trouble: string | undefined;
 }
@@ -64,7 +66,8 @@ export async function readStatus(settings: EngineSettings, motion: Motion): Prom
   return [...standings].map(([name, { version, state, position, lastError }]) => {
     const waiting = oldest.get(position);
     const behind = waiting && head > position ? head - position : 0n;
-    const rates = state === 'stopped' ? undefined : motion.meter(name)?.rates();
+    const meter = { active: motion.group, building: motion.builders.get(name), stopped: undefined }[state];
+    const rates = meter?.rates();
     return {
       name,
       version,

@@ -26,6 +26,7 @@ export class ProjectionEngine {
   private superseded = false;
   private stopping = new AbortController();
   private running: Promise<unknown> | undefined;
+  private readonly fillings = new Set<Promise<void>>();
 
   constructor(options: ProjectionEngineOptions) {
     this.settings = engineSettings(options);
@@ -47,10 +48,11 @@ export class ProjectionEngine {
     this.running = Promise.all([this.runGroup(this.group), this.buildMissing(toBuild)]);
   }
 
-  /** Ends after the batch at hand. */
+  /** Ends after the batch at hand, rebuilds too. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await this.running;
+    await Promise.allSettled(this.fillings);
     this.running = undefined;
     this.group = undefined;
   }
@@ -58,7 +60,8 @@ export class ProjectionEngine {
   /** Of all declared projections. @throws LogUnavailable, DatabaseUnavailable */
   async status(): Promise<ProjectionStatus[]> {
     return readStatus(this.settings, {
-      meter: (name) => this.builders.get(name) ?? this.group?.meter,
+      group: this.group?.meter,
+      builders: this.builders,
       trouble: this.superseded ? 'superseded: another process has taken over' : this.group?.lastTrouble,
     });
   }
@@ -159,18 +162,27 @@ export class ProjectionEngine {
   ): Promise<void> {
     const { settings, gate } = this;
     const rebuild = new Rebuild({ settings, projection, build, first, gate, signal: this.stopping.signal, onProgress });
+    const filling = this.finish(rebuild, projection, build);
+    this.fillings.add(filling);
     this.builders.set(projection.name, rebuild.meter);
     try {
-      await rebuild.run();
-    } catch (error) {
-      // A build that cannot even be dropped now is dropped by the next start.
-      await settings.database.asOwner((queries) => discardBuild(queries, build.schema)).catch(() => undefined);
-      throw error instanceof RebuildFailed ? error : new RebuildFailed(projection.name, describeError(error));
+      await filling;
     } finally {
+      this.fillings.delete(filling);
       this.builders.delete(projection.name);
       this.group?.forget();
       this.bell.ring();
     }
     settings.onBatch();
+  }
+
+  private async finish(rebuild: Rebuild, projection: Projection, build: Build): Promise<void> {
+    try {
+      await rebuild.run();
+    } catch (error) {
+      // A build that cannot even be dropped now is dropped by the next start.
+      await this.settings.database.asOwner((queries) => discardBuild(queries, build.schema)).catch(() => undefined);
+      throw error instanceof RebuildFailed ? error : new RebuildFailed(projection.name, describeError(error));
+    }
   }
 }

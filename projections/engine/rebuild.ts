@@ -7,7 +7,7 @@ import { advanceBuild, lockGroup, readBuilds, readGroup, stopBuild, type Build }
 import { decodeFor, deliveredTo, type Delivered } from './deliveries.js';
 import { RebuildFailed } from './errors.js';
 import { isPassing } from './failures.js';
-import type { Batch } from './log-batches.js';
+import { Gathering, type Batch } from './log-batches.js';
 import { rebuildBatchEvents, type EngineSettings } from './options.js';
 import { Backoff, type Gate, Meter } from './pacing.js';
 import { applyUntilPoison } from './poison.js';
@@ -55,11 +55,12 @@ export class Rebuild {
 
   /** @throws RebuildFailed */
   async run(): Promise<void> {
-    const { settings, build, projection, gate } = this.order;
+    const { settings, build, projection, gate, signal } = this.order;
     await this.persist(() => this.replay());
     await this.persist(() => settings.database.asOwner((queries) => queries.execute(analyze(build.schema, projection))));
-    // Readers that take longer than the group may stand still are waited for here.
-    await this.persist(() => olderReadersDone(settings.database, 10 * patienceMs));
+    // Readers that take longer than the group may stand still are waited for here, and what came meanwhile is replayed.
+    await this.persist(() => olderReadersDone(settings.database, 10 * patienceMs, signal));
+    await this.persist(() => this.replay());
     await this.persist(() => gate.pass(() => this.join()));
   }
 
@@ -111,15 +112,13 @@ export class Rebuild {
   private async *batches(until: bigint): AsyncGenerator<Batch, void, undefined> {
     const { log, codec } = this.order.settings;
     const types = new Set<string>(this.order.projection.eventTypes);
-    let events: StoredEvent[] = [];
+    const gathering = new Gathering();
     for await (const event of log.readAll({ after: this.position, prefix: codec.streamPrefix, until })) {
       if (!types.has(event.type)) continue;
-      events.push(event);
-      if (events.length < this.size.events) continue;
-      yield { events, position: event.position };
-      events = [];
+      gathering.add(event);
+      if (gathering.full(this.size.events)) yield { events: gathering.take(), position: event.position };
     }
-    if (this.position < until) yield { events, position: until };
+    if (this.position < until) yield { events: gathering.take(), position: until };
   }
 
   private async apply(batch: Batch): Promise<void> {
@@ -162,7 +161,7 @@ export class Rebuild {
   private async join(): Promise<void> {
     for (let attempt = 0; attempt < switchAttempts; attempt++) {
       await this.replayTo(await this.groupPosition());
-      await olderReadersDone(this.order.settings.database, patienceMs);
+      await olderReadersDone(this.order.settings.database, patienceMs, this.order.signal);
       const ahead = await this.readAhead();
       if (await this.switchOver(ahead)) return;
       if (this.order.signal.aborted) throw this.failed('the engine stopped');
@@ -183,25 +182,24 @@ export class Rebuild {
   /** @returns false when the group has moved on further than we read */
   private async switchOver(ahead: { events: readonly RecordedEvent[]; until: bigint }): Promise<boolean> {
     const { settings, build, projection } = this.order;
+    let applied = 0;
     try {
       return await settings.database.asOwner(async (queries) => {
         await queries.execute(`SET LOCAL lock_timeout = '${lockTimeout}'`);
         const { position } = await lockGroup(queries);
         if (position > ahead.until && position > this.position) return false;
+        const rest = ahead.events.filter((event) => event.position <= position);
+        applied = rest.length;
         await queries.execute('SET LOCAL ROLE mneme_projector');
         if (!(await advanceBuild(queries, build.schema, this.position, position))) throw this.taken();
-        await applyEvents(
-          queries,
-          this.target,
-          ahead.events.filter((event) => event.position <= position),
-        );
+        await applyEvents(queries, this.target, rest);
         await queries.execute('SET LOCAL ROLE NONE');
         await serveBuild(queries, projection, build);
         return true;
       });
     } catch (error) {
-      if (isPassing(error) || error instanceof RebuildFailed) throw error;
-      return false; // An event that cannot be applied: the next replay meets it too, and says which.
+      if (applied === 0 || isPassing(error) || error instanceof RebuildFailed) throw error;
+      return false; // Perhaps an event cannot be applied: the next replay meets it too, and says which.
     }
   }
 
