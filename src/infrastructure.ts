@@ -4,7 +4,7 @@ import { eventRefs, memoryIdsOf } from '../projections/event-refs/event-refs.pro
 import { judgedCountersProjection } from '../projections/judged-counters/judged-counters.projection.js';
 import { proceduresProjection } from '../projections/procedures/procedures.projection.js';
 import { eventCatalogue } from './all-events.js';
-import { Clock, SystemClock } from './config/clock.js';
+import { type Clock, SystemClock } from './config/clock.js';
 import { type Configuration, type EmbeddingSettings } from './config/configuration.js';
 import { Database } from './database/database.js';
 import { DataFolder } from './database/embedded/data-folder.js';

@@ -22,7 +22,7 @@ export class Configuration {
   declare readonly evaluator: ChatEndpoint | undefined;
   declare readonly procedures: ProcedureSettings;
 
-  constructor(values: Configuration) {
+  constructor(values: { readonly [Name in keyof Configuration]: Configuration[Name] }) {
     Object.assign(this, values);
   }
 }

@@ -129,9 +129,8 @@ function queriesOf(client: pg.PoolClient): Queries {
   };
 }
 
-function typeParser(oid: number, format?: 'text' | 'binary'): TypeParser {
-  if (oid === pg.types.builtins.INT8 && format !== 'binary') return BigInt as TypeParser;
-  return pg.types.getTypeParser(oid, format as 'text');
+/** int8 has more digits than a number can hold; what is not ours to change reads as it always does. */
+function typeParser(...[oid, format]: Parameters<typeof pg.types.getTypeParser>): (text: string) => unknown {
+  if (oid === pg.types.builtins.INT8 && format !== 'binary') return BigInt;
+  return pg.types.getTypeParser(oid, format) as (text: string) => unknown;
 }
-
-type TypeParser = (text: string) => unknown;

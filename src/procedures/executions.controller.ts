@@ -5,7 +5,7 @@ import type { FastifyReply } from 'fastify';
 import { RequireScope, TeamActor } from '../http/authentication.js';
 import { Command, type HttpCommand } from '../http/command-context.js';
 import { fieldProblem } from '../http/http-problem.js';
-import { Operation } from '../http/openapi.js';
+import { type Answer, Operation } from '../http/openapi.js';
 import { ReadQuery } from '../http/paging.js';
 import { ReadsFrom } from '../http/read-models.js';
 import { Receipt } from '../http/receipts.js';
@@ -33,7 +33,7 @@ export class ExecutionsController {
     @Id() id: string,
     @Query() _query: ReadQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<ExecutionResponse> {
+  ): Promise<Answer<ExecutionResponse>> {
     const row = await this.queries.execute(new GetExecution(team, id));
     void reply.header('etag', `"${row.revision}"`);
     return executionResponse(row);

@@ -1,6 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import type { ExecutionRow } from '../../projections/judged-counters/judged-counters.projection.js';
 import type { CandidateRow, ProcedureDetails } from '../../projections/procedures/procedure-queries.js';
+import type { Answer } from '../http/openapi.js';
 import { verdictOf } from './execution.js';
 import type { RecalledProcedure } from './recall-procedures.handler.js';
 
@@ -104,19 +105,19 @@ export class ProcedureMatchResponse {
   @ApiProperty({ deprecated: true, description: 'Read memory_confidence.' }) confidence!: number;
 }
 
-export function procedureResponse(row: Omit<CandidateRow, 'similarity'> | ProcedureDetails): ProcedureResponse {
+export function procedureResponse(row: Omit<CandidateRow, 'similarity'> | ProcedureDetails): Answer<ProcedureResponse> {
   const { procedure_id, scope, question, intent, version, parent_id, status, profile_id, remembered_at } = row;
   const graph = JSON.parse(row.graph) as Record<string, unknown>;
   return { procedure_id, scope, question, intent, graph, version, parent_id, status, profile_id, remembered_at };
 }
 
-export function procedureDetailsResponse(row: ProcedureDetails): ProcedureDetailsResponse {
+export function procedureDetailsResponse(row: ProcedureDetails): Answer<ProcedureDetailsResponse> {
   const { runs, successes, judged_runs, judged_successes, last_run_at } = row;
   const counters = { runs, successes, judged_runs, judged_successes, last_run_at };
   return { ...procedureResponse(row), revision: Number(row.revision), counters };
 }
 
-export function executionResponse(row: Omit<ExecutionRow, 'team_id'>): ExecutionResponse {
+export function executionResponse(row: Omit<ExecutionRow, 'team_id'>): Answer<ExecutionResponse> {
   const { execution_id, procedure_id, correctness, completeness, usefulness, profile_id, ran_at, recorded_at } = row;
   const verdict = verdictOf(row);
   return {

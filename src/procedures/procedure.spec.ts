@@ -94,7 +94,7 @@ describe('a procedure', () => {
   it('keeps the reason of a rejection sealed', () =>
     procedure([remembered('pending_review')])
       .when(change('Reject', 'wrong account'))
-      .then([{ ...rejected, sealed: { reason: 'wrong account' } } as ProcedureEvent]));
+      .then([{ ...rejected, sealed: { reason: 'wrong account' } }]));
   it('rejected cannot be approved', () =>
     procedure([remembered('pending_review'), rejected])
       .when(change('Approve'))

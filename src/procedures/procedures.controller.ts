@@ -4,7 +4,7 @@ import { ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { RequireScope, TeamActor } from '../http/authentication.js';
 import { Command, type HttpCommand } from '../http/command-context.js';
-import { Operation } from '../http/openapi.js';
+import { type Answer, Operation } from '../http/openapi.js';
 import { defaultLimit, pageOf, parseCursor, positionPlace, ReadQuery } from '../http/paging.js';
 import { ReadsFrom } from '../http/read-models.js';
 import { Receipt } from '../http/receipts.js';
@@ -68,7 +68,7 @@ export class ProceduresController {
     kind: 'read',
     returns: ProcedureListResponse,
   })
-  async list(@TeamActor() { team }: TeamActor, @Query() query: ListProceduresQuery): Promise<ProcedureListResponse> {
+  async list(@TeamActor() { team }: TeamActor, @Query() query: ListProceduresQuery): Promise<Answer<ProcedureListResponse>> {
     const { scope, status, intent, limit = defaultLimit, cursor } = query;
     const before = parseCursor(cursor, positionPlace);
     const rows = await this.queries.execute(new ListProcedures({ team, scope, status, intent, before, limit: limit + 1 }));
@@ -84,7 +84,7 @@ export class ProceduresController {
     @Id() id: string,
     @Query() _query: ReadQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<ProcedureDetailsResponse> {
+  ): Promise<Answer<ProcedureDetailsResponse>> {
     const row = await this.queries.execute(new GetProcedure(team, id));
     void reply.header('etag', `"${row.revision}"`);
     return procedureDetailsResponse(row);

@@ -83,10 +83,14 @@ export class TraceExecutionHandler implements IQueryHandler<TraceExecution> {
     const procedure = await this.streams.load<ProcedureEvent>(procedureStream(team, first.data.procedure_id));
     const execution = executionOf(history.events);
     if (execution.status === 'none' || procedure.events.length === 0) throw new CommandRefused('not_found');
-    const { status: _recorded, ...run } = execution;
-    const { source, success } = verdictOf(execution);
-    const state = { ...run, source, success, pruned: isPruned(first, procedure.events) };
+    const state = executionState(execution, isPruned(first, procedure.events));
     const { shown, next } = page(history.events, { after: request.after, most: request.maxEvents });
     return { kind: 'execution', id, state, events: shown.map(tracedEvent), next, completeTo: history.completeTo };
   }
+}
+
+function executionState(execution: RecordedExecution, pruned: boolean): ExecutionState {
+  const { execution_id, procedure_id, agent_success, evaluator_success, feedback_worked, scores } = execution;
+  const { source, success } = verdictOf(execution);
+  return { execution_id, procedure_id, agent_success, evaluator_success, feedback_worked, scores, source, success, pruned };
 }

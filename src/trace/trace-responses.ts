@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+import type { Answer } from '../http/openapi.js';
 import type { Positions } from '../http/positions.js';
 import type { Trace, TracedEvent } from './trace.js';
 
@@ -41,7 +42,10 @@ export class TraceResponse {
   complete_to_position!: string;
 }
 
-export function traceResponse<State>(trace: Trace<State>, positions: Positions): TraceResponse & { state: State } {
+export function traceResponse<State>(
+  trace: Trace<State>,
+  positions: Positions,
+): Answer<TraceResponse> & { readonly state: State } {
   return {
     kind: trace.kind,
     id: trace.id,
@@ -53,7 +57,7 @@ export function traceResponse<State>(trace: Trace<State>, positions: Positions):
   };
 }
 
-const eventResponse = (event: TracedEvent, positions: Positions): TracedEventResponse => ({
+const eventResponse = (event: TracedEvent, positions: Positions): Answer<TracedEventResponse> => ({
   ...event,
   revision: Number(event.revision),
   position: positions.token(event.position),

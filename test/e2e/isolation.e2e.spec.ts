@@ -48,11 +48,12 @@ describe('two teams', () => {
     Object.entries(document.paths).flatMap(([path, operations]) =>
       path.includes('{id}') ? Object.entries(operations).map(([method, { operationId }]) => ({ path, method, operationId })) : [],
     );
-  const comparable = ({ status, body, headers }: Answer) => {
-    const { correlation_id: _, ...rest } = body;
-    const { 'x-correlation-id': __, date: ___, ...others } = Object.fromEntries(headers.entries());
-    return { status, body: rest, headers: others };
-  };
+  /** An answer without what differs between any two answers. */
+  const comparable = ({ status, body, headers }: Answer) => ({
+    status,
+    body: { ...body, correlation_id: undefined },
+    headers: [...headers.entries()].filter(([name]) => name !== 'x-correlation-id' && name !== 'date'),
+  });
 
   it('has endpoints with ids to look at', () => expect(withIds().length).toBeGreaterThanOrEqual(14));
 

@@ -146,7 +146,7 @@ describe('when a model fails', () => {
       const question = newQuestion();
       const scope = `down-${(questions += 1)}`;
       const { position } = await remember({ question, scope, intent: 'any' });
-      intents.answer = answer as () => Promise<ExtractedIntent>;
+      intents.answer = answer;
       const recalled = await recall({ question, scope, min_position: position });
       expect([recalled.status, recalled.body.matches.length]).toEqual([200, 1]);
       const before = await events();
@@ -161,7 +161,7 @@ describe('when a model fails', () => {
       ['answers an impossible confidence', () => Promise.resolve({ intent: 'refund', confidence: 1.5 })],
       ['answers another error', () => Promise.reject(new AdapterDefect('intent extractor', 'HTTP 400'))],
     ])('that %s is a bug of its adapter', async (_, answer) => {
-      intents.answer = answer as () => Promise<ExtractedIntent>;
+      intents.answer = answer;
       for (const { status, body } of [await recall(), await remember()]) {
         expect([status, body.code]).toEqual([500, 'internal']);
         expect(JSON.stringify(body)).not.toContain('4711');

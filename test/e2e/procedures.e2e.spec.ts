@@ -37,8 +37,8 @@ describe('procedures over HTTP', () => {
       });
       expect(answer.status).toBe(201);
       expect(answer.body).toEqual({
-        procedure_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
-        execution_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        procedure_id: expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
+        execution_id: expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
         created: true,
         status: 'active',
         source: 'agent',

@@ -122,7 +122,7 @@ describe('the read models of procedures', () => {
     for (const projection of allProjections) {
       const schema = builds.find(({ name }) => name === projection.name)?.schema;
       if (!schema) throw new Error(`${projection.name} is not active`);
-      const wanted = stored.filter(({ type }) => (projection.eventTypes as readonly string[]).includes(type));
+      const wanted = stored.filter(({ type }) => projection.eventTypes.includes(type));
       const events = await codec.decode(wanted, { content: projection.needsContent });
       await database.as('mneme_projector', (queries) =>
         applyEvents(queries, { projection, schema, embeddingContract: embedder.contract.id }, events),

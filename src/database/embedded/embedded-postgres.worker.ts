@@ -13,9 +13,9 @@ const postgres = await PGlite.create({ ...(dataDirectory ? { dataDir: dataDirect
 const server = new PGLiteSocketServer({ db: postgres, path: socketPath, maxConnections: 8 });
 await server.start();
 
-parentPort?.on('message', (message: 'stop') => {
+// The only message that ever comes is the one that asks it to stop.
+parentPort?.once('message', () => {
   void (async () => {
-    if (message !== 'stop') return;
     await server.stop();
     await postgres.close();
     parentPort?.postMessage('stopped');
