@@ -1,11 +1,28 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Database } from '../../src/database/database.js';
+import { PostgresEventLog } from '../../src/event-log/postgres/postgres-event-log.js';
 import { freshDatabase, testDatabaseUrl } from '../../test/support/database.js';
 import { duesProjection, lent, loanId, readersProjection, shelf, shelfProjection, teams } from '../../test/support/library.js';
 import { emptyLog, rowsOf, Stage } from '../../test/support/projections.js';
 import { advanceGroup, readGroup, type GroupRow } from './builds.js';
 import { shapeOf } from './table-shape.js';
 import { selectRows } from './table-sql.js';
+
+/** A real log that goes on while somebody asks where it ends. */
+class OutrunLog extends PostgresEventLog {
+  constructor(
+    database: Database,
+    private readonly meanwhile: () => Promise<void>,
+  ) {
+    super(database);
+  }
+
+  override async head(): Promise<bigint> {
+    const head = await super.head();
+    await this.meanwhile();
+    return head;
+  }
+}
 
 /** What needs several connections at once: other owners, killed backends, readers beside a switch. */
 describe('several processes on one server', () => {
@@ -134,6 +151,21 @@ describe('several processes on one server', () => {
         `SELECT schema_name AS schema FROM mneme.projection_builds WHERE name = 'readers' AND state = 'active'`,
       ),
     ).toEqual([{ schema: 'mneme_readers_1_3' }]);
+  });
+
+  it('an event that the owner applies while the rebuild is about to switch is in the new build too', async () => {
+    await stage.library.record(...many(0, 10));
+    const owner = await stage.projected([readersProjection(false)]);
+    let late = 0;
+    await elsewhere(async (own) => {
+      const log = new OutrunLog(own, async () => {
+        if (late === 5) return;
+        await stage.library.record(lent(1000 + late++));
+        await stage.level(owner);
+      });
+      await new Stage(own).engine([readersProjection(false)], { log }).rebuild('readers');
+    });
+    expect(await loans()).toBe(15);
   });
 
   it('readers never fail while builds switch, and see all views at once', async () => {

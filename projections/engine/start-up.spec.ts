@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../../src/database/database.js';
+import { KeyUnavailable } from '../../src/encryption/errors.js';
 import { freshDatabase } from '../../test/support/database.js';
 import { dues, duesProjection, lent, loanId, readersProjection, shelfProjection } from '../../test/support/library.js';
 import { emptyLog, rowsOf, Stage } from '../../test/support/projections.js';
@@ -181,5 +182,18 @@ describe('starting the engine', () => {
     expect((await rowsOf(database, readersProjection())).readers).toMatchObject([{ loans: 3 }]);
     expect(await first.status()).toMatchObject([{ position: 2n, last_error: 'superseded: another process has taken over' }]);
     expect(await second.status()).toMatchObject([{ position: 2n, last_error: null }]);
+  });
+
+  it('takes over also while it cannot apply anything itself', async () => {
+    const { codec } = stage.library;
+    const first = await stage.projected([readersProjection(false)]);
+    const second = stage.engine([readersProjection(false)], {
+      codec: { streamPrefix: codec.streamPrefix, decode: () => Promise.reject(new KeyUnavailable()) },
+    });
+    await second.start();
+    await stage.library.record(lent(1));
+    expect(await first.waitFor(0n, 300, ['readers'])).toEqual({ reached: false, position: -1n });
+    expect(await first.status()).toMatchObject([{ last_error: 'superseded: another process has taken over' }]);
+    expect(await second.status()).toMatchObject([{ last_error: 'key_unavailable' }]);
   });
 });
