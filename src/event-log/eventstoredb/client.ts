@@ -3,9 +3,6 @@ import { EventStoreDBClient, type SingleNodeOptions } from '@eventstore/db-clien
 import type { ClientSettings } from './connection-string.js';
 import { Ending } from './ending.js';
 
-/** The stream on which the client sends its appends and gets the answers, in whatever order. */
-type BatchStream = Duplex & { cancel(): void };
-
 /** How long the calls of a client that is given up may take to end, in milliseconds. */
 const farewellMs = 1000;
 
@@ -14,24 +11,21 @@ const farewellMs = 1000;
  * the fault. What is overridden here are the client's own extension points, `protected` in its types.
  */
 export class GuardedClient extends EventStoreDBClient {
-  /** Ends when the client is given up: calls that the client cancels itself end without a word. */
+  /** Ends when the client is given up: a call that the client cancels itself ends like one that is complete. */
   readonly ending = new Ending();
   /** Ends, and is replaced, when the server ends the stream of appends without an error, which the client does not notice. */
   batch = new Ending();
-  private batchStream: BatchStream | undefined;
   private lastChannel: Promise<{ close(): void }> | undefined;
 
   constructor({ settings, channel, credentials }: ClientSettings) {
     super(settings as SingleNodeOptions, channel, credentials);
-    const { GRPCStreamCreator: create, handleError, getChannel } = this;
+    const { GRPCStreamCreator: create, getChannel } = this;
     this.GRPCStreamCreator = (Client, name, creator, cache) =>
       create(Client, name, name === 'appendToStream' ? (grpc) => this.guarded(creator(grpc)) : creator, cache);
-    // The client does not wait for it, so what it throws (an error without the trailers it looks for) would end the process.
-    this.handleError = (grpc, error) => handleError(grpc, error).catch(() => undefined);
     this.getChannel = () => {
-      const channel = getChannel();
-      this.lastChannel = channel;
-      return channel;
+      const opened = getChannel();
+      this.lastChannel = opened;
+      return opened;
     };
   }
 
@@ -51,15 +45,17 @@ export class GuardedClient extends EventStoreDBClient {
   }
 
   private guarded<Stream>(made: Stream): Stream {
-    const stream = made as unknown as BatchStream;
-    // The client rejects the appends of all its streams when one of them fails. With one at a time those are its own.
-    this.batchStream?.cancel();
-    this.batchStream = stream;
+    const stream = made as unknown as Duplex;
     tolerateStrayAnswers(stream);
     neverMakeWait(stream);
     let failed = false;
     stream.once('error', () => (failed = true));
-    stream.once('end', () => failed || this.endBatch());
+    stream.once('end', () => {
+      if (failed) return;
+      // Only half of it has ended, so the client would go on using it.
+      stream.destroy();
+      this.endBatch();
+    });
     return made;
   }
 
@@ -74,7 +70,7 @@ export class GuardedClient extends EventStoreDBClient {
  * An answer to an append that nobody waits for any more (a second one, or one that comes after the appends were given up)
  * makes the client's listener throw, from where nobody can catch it.
  */
-function tolerateStrayAnswers(stream: BatchStream): void {
+function tolerateStrayAnswers(stream: Duplex): void {
   for (const listener of stream.listeners('data') as ((answer: unknown) => void)[]) {
     stream.off('data', listener);
     stream.on('data', (answer: unknown) => {
@@ -91,7 +87,7 @@ function tolerateStrayAnswers(stream: BatchStream): void {
  * While a full stream makes it wait, the client queues appends, and when the stream fails it rejects them in a place where
  * nobody can catch it. What waits here is held by its appender anyway.
  */
-function neverMakeWait(stream: BatchStream): void {
+function neverMakeWait(stream: Duplex): void {
   const write = stream.write.bind(stream) as (message: unknown) => boolean;
   stream.write = (message: unknown): boolean => {
     write(message);

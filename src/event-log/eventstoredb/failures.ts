@@ -28,9 +28,6 @@ import { knownRevision } from './positions.js';
 /** Status codes of gRPC. */
 const [cancelled, permissionDenied, unavailable, unauthenticated] = [1, 7, 14, 16];
 
-/** What gRPC says of a call that never left this process. */
-const neverStarted = /No connection established|Name resolution failed|Channel closed before call started/;
-
 /** What a server says in place of carrying an append out. */
 const notCarriedOut = /Server Is (Not Ready|Busy|Too Busy)|No leader info available/;
 
@@ -42,7 +39,6 @@ export function appendFailure(error: unknown, { stream, expected }: Append, byte
   if (error instanceof StreamDeletedError) return new StreamTombstoned('the stream was deleted for ever', { cause: error });
   if (error instanceof MaxAppendSizeExceededError) return new AppendTooLarge(bytes, error.maxAppendSize);
   if (isDenied(error)) return denied(error);
-  if (error instanceof UnavailableError && neverStarted.test(error.message)) return unreachable(error);
   if (error instanceof UnknownError && notCarriedOut.test(error.message))
     return new LogUnavailable('the server takes no appends now', { cause: error });
   return new AppendOutcomeUnknown(`the append was not answered: ${kindOf(error)}`, { cause: error });

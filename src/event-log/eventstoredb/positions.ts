@@ -13,9 +13,9 @@ export const eventPosition = (position: Position | undefined): bigint | undefine
   position && position.commit <= largest ? position.commit : undefined;
 
 /**
- * The position of a checkpoint as one number; undefined when it is none to go on from. Some servers (24.10 and 25.0 before
- * their fixes, 21.10 to 23.10 when they go live) send the end of the log with prepare position 0: the next event will have
- * that commit position, and who began after it would miss that event.
+ * The position of a checkpoint as one number; undefined when it only says that everything before it was looked at. While
+ * none of the events match, and with 24.10 and 25.0 before their fixes also at the end of the log, servers send where the
+ * next event begins, with prepare position 0. That event has the same commit position: who began after it would miss it.
  */
 export const checkpointPosition = (position: Position): bigint | undefined =>
   position.commit === position.prepare ? eventPosition(position) : undefined;

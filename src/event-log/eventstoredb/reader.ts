@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { BACKWARDS, END, START, type AllStreamResolvedEvent, type ResolvedEvent } from '@eventstore/db-client';
+import { BACKWARDS, END, START, type AllStreamResolvedEvent, type ReadPosition, type ResolvedEvent } from '@eventstore/db-client';
 import { LogUnavailable } from '../errors.js';
 import type { StoredEvent } from '../event-log.js';
 import type { GuardedClient } from './client.js';
@@ -72,12 +72,11 @@ export class Reader {
 
   /** Position of the last event of the log; -1 when it is empty. */
   head(): Promise<bigint> {
-    return this.lastBefore(undefined);
+    return this.lastBefore(END);
   }
 
-  /** Position of the last event before a position, or of all; -1 when there is none. */
-  async lastBefore(position: bigint | undefined): Promise<bigint> {
-    const fromPosition = position === undefined ? END : readFrom(position);
+  /** Position of the last event before a place in the log; -1 when there is none. */
+  async lastBefore(fromPosition: ReadPosition): Promise<bigint> {
     if (fromPosition === START) return -1n;
     const read = (client: GuardedClient) => client.readAll({ ...fromLeader, direction: BACKWARDS, fromPosition, maxCount: 1 });
     try {

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { streamNameFilter, type AllStreamResolvedEvent, type AllStreamSubscription } from '@eventstore/db-client';
+import { streamNameFilter, type AllStreamResolvedEvent, type AllStreamSubscription, type Position } from '@eventstore/db-client';
 import { isLogUnavailable, LogUnavailable } from '../errors.js';
 import type { LogItem } from '../event-log.js';
 import { unlessAborted } from '../postgres/wakes.js';
@@ -28,8 +28,8 @@ export interface Patience {
 
 /** Put into the stream of events by us, in its place: the client tells of it before the events that come before it are read. */
 class Mark {
-  /** @param seen everything up to here has come; undefined for everything that was stored when the subscription began */
-  constructor(readonly seen: bigint | undefined) {}
+  /** @param checkpoint undefined for the word that the subscription has caught up */
+  constructor(readonly checkpoint: Position | undefined) {}
 }
 
 /** Events that the server looks at before it tells how far it is, and at most in one step while it catches up. */
@@ -71,7 +71,7 @@ export class Subscription {
     const { after, signal } = this.options;
     if (signal.aborted) return;
     // From an event that exists: where there is none, for one that was scavenged, the server would skip the next one.
-    const places = await unlessAborted(Promise.all([this.reader.lastBefore(after), this.reader.head()]), signal);
+    const places = await unlessAborted(Promise.all([this.reader.lastBefore(readFrom(after)), this.reader.head()]), signal);
     if (!places) return;
     const [start, head] = places;
     this.stored = head;
@@ -101,7 +101,7 @@ export class Subscription {
       prefixes: [this.options.prefix],
       maxSearchWindow: window,
       checkpointInterval: 1,
-      checkpointReached: (subscription, position) => put(subscription, new Mark(checkpointPosition(position) ?? -1n)),
+      checkpointReached: (subscription, position) => put(subscription, new Mark(position)),
     });
     const stream = client.subscribeToAll({ fromPosition: readFrom(start), filter, requiresLeader: true });
     const pull = new Pull<AllStreamResolvedEvent | Mark>(
@@ -121,8 +121,14 @@ export class Subscription {
     if (signal.aborted) return undefined;
     if (got === 'end') throw new LogUnavailable('the server ended the subscription');
     if (got === 'quiet') return unlessAborted(this.look(), signal);
-    if (got instanceof Mark) return this.advance(got.seen ?? this.stored);
+    if (got instanceof Mark) return unlessAborted(this.mark(got), signal);
     return this.event(got);
+  }
+
+  private async mark({ checkpoint }: Mark): Promise<LogItem[]> {
+    if (!checkpoint) return this.advance(this.stored);
+    if (checkpoint.commit <= this.seen) return [];
+    return this.advance(checkpointPosition(checkpoint) ?? (await this.reader.lastBefore(checkpoint)));
   }
 
   private event({ event }: AllStreamResolvedEvent): LogItem[] {
