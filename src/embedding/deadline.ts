@@ -1,6 +1,8 @@
+import { startTimer } from '../timer.js';
+
 /** How long a caller waits for a model, and what makes it stop waiting earlier. */
 export interface Wait {
-  /** Milliseconds, 1 to 2^31 - 1; undefined waits for ever. */
+  /** Milliseconds, at least 1; undefined waits for ever. */
   readonly timeoutMs: number | undefined;
   /** The caller's own signal: firing it is the caller's decision, never the model's failure. */
   readonly signal?: AbortSignal | undefined;
@@ -31,13 +33,13 @@ export async function withDeadline<T>(work: (signal: AbortSignal) => Promise<T>,
     };
   });
   const onAbort = () => stop(aborted());
-  const timer =
-    timeoutMs === undefined ? undefined : setTimeout(() => stop(new DOMException('the time is over', 'TimeoutError')), timeoutMs);
+  const overtime = () => stop(new DOMException('the time is over', 'TimeoutError'));
+  const stopTimer = timeoutMs === undefined ? undefined : startTimer(timeoutMs, overtime);
   signal?.addEventListener('abort', onAbort, { once: true });
   try {
     return await Promise.race([stopped, invoke(work, controller.signal)]);
   } finally {
-    clearTimeout(timer);
+    stopTimer?.();
     signal?.removeEventListener('abort', onAbort);
   }
 }

@@ -1,0 +1,29 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startTimer } from './timer.js';
+
+describe('a timer', () => {
+  it('waits longer than one of Node’s can, in steps', async () => {
+    const started = performance.now();
+    await new Promise<void>((resolve) => {
+      startTimer(60, resolve, 7);
+    });
+    expect(performance.now() - started).toBeGreaterThanOrEqual(55);
+  });
+
+  it('does not fire at once for a time that a timer of Node’s takes for one millisecond', async () => {
+    let fired = false;
+    const stop = startTimer(4_294_967_294, () => (fired = true));
+    await sleep(20);
+    stop();
+    expect(fired).toBe(false);
+  });
+
+  it('never fires once it is stopped, in whichever step', async () => {
+    let fired = false;
+    const stop = startTimer(30, () => (fired = true), 5);
+    await sleep(12);
+    stop();
+    await sleep(40);
+    expect(fired).toBe(false);
+  });
+});
