@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { z } from 'zod';
 import { type RankingOptions, rankingOptionsProblems } from '../ranking/ranking-options.js';
-import { settings } from './settings.js';
+import { type SettingName, settings } from './settings.js';
 
 /** The validated configuration of one process. It is an injection token too: `constructor(configuration: Configuration)`. */
 export class Configuration {
@@ -69,19 +69,31 @@ export function readConfiguration(environment: Readonly<Record<string, string | 
   const variables = { ...fileVariables(environment.MNEME_CONFIG_FILE), ...definedVariables(environment) };
   const unknown = Object.keys(variables)
     .filter((name) => name.startsWith('MNEME_') && !name.startsWith('MNEME_TEST_') && !Object.hasOwn(settings, name))
-    .map((name) => `${name}: there is no such setting`);
-  const parsed = z.object(settings).safeParse(variables);
-  if (!parsed.success)
-    throw new ConfigurationError([
-      ...unknown,
-      ...parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`),
-    ]);
-  const problems = [...unknown, ...contradictions(parsed.data)];
-  if (problems.length > 0) throw new ConfigurationError(problems);
-  return configurationOf(parsed.data);
+    .map((name) => ({ name, problem: 'there is no such setting' }));
+  const { values, bad } = valuesOf(variables);
+  // Whether a bad setting goes with the others is not known before it is mended.
+  const problems = [...unknown, ...bad, ...contradictions(values, new Set(bad.map(({ name }) => name)))];
+  if (problems.length > 0) throw new ConfigurationError(problems.map(({ name, problem }) => `${name}: ${problem}`));
+  return configurationOf(values);
+}
+
+interface Problem {
+  readonly name: string;
+  readonly problem: string;
 }
 
 type Settings = z.infer<z.ZodObject<typeof settings>>;
+
+/** All values, those of bad settings replaced by their defaults, and what is bad. */
+function valuesOf(variables: Readonly<Record<string, string>>): { values: Settings; bad: Problem[] } {
+  const all = z.object(settings);
+  const parsed = all.safeParse(variables);
+  if (parsed.success) return { values: parsed.data, bad: [] };
+  const bad = parsed.error.issues.map(({ path, message }) => ({ name: path.join('.'), problem: message }));
+  const names = new Set(bad.map(({ name }) => name));
+  const good = Object.entries(variables).filter(([name]) => !names.has(name));
+  return { values: all.parse(Object.fromEntries(good)), bad };
+}
 
 function definedVariables(environment: Readonly<Record<string, string | undefined>>): Record<string, string> {
   return Object.fromEntries(
@@ -98,19 +110,21 @@ function fileVariables(file: string | undefined): Record<string, string> {
   }
 }
 
-function contradictions(values: Settings): string[] {
-  const problems = rankingOptionsProblems(rankingOf(values)).map((problem) => `MNEME_RANKING_*: ${problem}`);
-  if (values.DATABASE_URL && !values.MNEME_MASTER_KEY) {
-    problems.push('MNEME_MASTER_KEY: required with DATABASE_URL; make one with: openssl rand -base64 32');
-  }
+/** @param bad settings whose values are not known: they contradict none */
+function contradictions(values: Settings, bad: ReadonlySet<string>): Problem[] {
+  const problems: Problem[] = [];
+  const require = (name: SettingName, because: string) => {
+    if (values[name] === undefined && !bad.has(name)) problems.push({ name, problem: `required with ${because}` });
+  };
+  if (![...bad].some((name) => name.startsWith('MNEME_RANKING_')))
+    problems.push(...rankingOptionsProblems(rankingOf(values)).map((problem) => ({ name: 'MNEME_RANKING_*', problem })));
+  if (values.DATABASE_URL) require('MNEME_MASTER_KEY', 'DATABASE_URL; make one with: openssl rand -base64 32');
   if (values.MNEME_EMBEDDING_PROVIDER === 'openai') {
-    for (const name of ['MNEME_EMBEDDING_URL', 'MNEME_EMBEDDING_MODEL', 'MNEME_EMBEDDING_DIMENSIONS'] as const) {
-      if (values[name] === undefined) problems.push(`${name}: required with MNEME_EMBEDDING_PROVIDER=openai`);
-    }
+    for (const name of ['MNEME_EMBEDDING_URL', 'MNEME_EMBEDDING_MODEL', 'MNEME_EMBEDDING_DIMENSIONS'] as const)
+      require(name, 'MNEME_EMBEDDING_PROVIDER=openai');
   }
-  if (values.MNEME_INTENT_URL && !values.MNEME_INTENT_MODEL) problems.push('MNEME_INTENT_MODEL: required with MNEME_INTENT_URL');
-  if (values.MNEME_EVALUATOR_URL && !values.MNEME_EVALUATOR_MODEL)
-    problems.push('MNEME_EVALUATOR_MODEL: required with MNEME_EVALUATOR_URL');
+  if (values.MNEME_INTENT_URL) require('MNEME_INTENT_MODEL', 'MNEME_INTENT_URL');
+  if (values.MNEME_EVALUATOR_URL) require('MNEME_EVALUATOR_MODEL', 'MNEME_EVALUATOR_URL');
   return problems;
 }
 

@@ -8,8 +8,12 @@ const share = () => z.string().refine(defined, 'must be a number').transform(Num
 const above0 = () => number().refine((value) => Number.isFinite(value) && value > 0, 'must be finite and above 0');
 const httpUrl = () => z.url({ protocol: /^https?$/ });
 
-/** The longest a timer of Node can wait: 2^31 - 1 ms, about 24.8 days. */
-export const longestTimer = 2_147_483_647;
+/** The longest wait for a model but an infinite one: 2^32 - 2 ms, about 49.7 days. */
+const longestWait = 4_294_967_294;
+const wait = () => integer(1, longestWait);
+
+/** 32 bytes in base64. */
+export const masterKeyText = /^[A-Za-z0-9+/]{43}=$/;
 
 /**
  * Every setting, by the name of its environment variable. This table is the whole configuration surface: a `MNEME_*`
@@ -36,8 +40,8 @@ export const settings = {
     .default(10)
     .describe('Connections to the PostgreSQL server; the embedded one has exactly one.'),
   MNEME_MASTER_KEY: z
-    .base64()
-    .refine((text) => Buffer.from(text, 'base64').length === 32, 'must be 32 bytes in base64')
+    .string()
+    .regex(masterKeyText, 'must be 32 bytes in base64')
     .optional()
     .describe('Key that wraps all data keys: 32 bytes in base64. Required with DATABASE_URL; else made in the data folder.'),
   MNEME_STREAM_PREFIX: z
@@ -70,23 +74,21 @@ export const settings = {
   MNEME_EMBEDDING_MODEL: z.string().min(1).optional().describe('Model name sent to the embedding endpoint.'),
   MNEME_EMBEDDING_API_KEY: z.string().min(1).optional().describe('Bearer token of the embedding endpoint.'),
   MNEME_EMBEDDING_DIMENSIONS: integer(1, 16_000).optional().describe('Dimensions of the endpoint’s vectors.'),
-  MNEME_EMBEDDING_TIMEOUT_MS: integer(1, longestTimer)
-    .default(10_000)
-    .describe('Longest wait for an embedding, in milliseconds.'),
+  MNEME_EMBEDDING_TIMEOUT_MS: wait().default(10_000).describe('Longest wait for an embedding, in milliseconds.'),
 
   MNEME_INTENT_URL: httpUrl()
     .optional()
     .describe('Base URL of a chat endpoint that names the intent of a question; off when unset.'),
   MNEME_INTENT_MODEL: z.string().min(1).optional().describe('Model name sent to the intent endpoint.'),
   MNEME_INTENT_API_KEY: z.string().min(1).optional().describe('Bearer token of the intent endpoint.'),
-  MNEME_INTENT_TIMEOUT_MS: integer(1, longestTimer).default(10_000).describe('Longest wait for an intent, in milliseconds.'),
+  MNEME_INTENT_TIMEOUT_MS: wait().default(10_000).describe('Longest wait for an intent, in milliseconds.'),
   MNEME_MIN_INTENT_CONFIDENCE: share().default(0.7).describe('Least confidence at which an extracted intent is used.'),
 
   MNEME_EVALUATOR_URL: httpUrl().optional().describe('Base URL of a chat endpoint that judges runs; off when unset.'),
   MNEME_EVALUATOR_MODEL: z.string().min(1).optional().describe('Model name sent to the evaluator endpoint.'),
   MNEME_EVALUATOR_API_KEY: z.string().min(1).optional().describe('Bearer token of the evaluator endpoint.'),
   MNEME_EVALUATION_TIMEOUT_MS: z
-    .union([z.literal('infinite'), integer(1, longestTimer)])
+    .union([z.literal('infinite'), wait()], `must be infinite, or a whole number from 1 to ${longestWait}`)
     .default(30_000)
     .describe('Longest wait for the evaluator, in milliseconds, or infinite.'),
 
