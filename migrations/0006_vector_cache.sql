@@ -13,7 +13,4 @@ CREATE INDEX vector_cache_memory ON mneme.vector_cache (team_id, memory_id);
 ALTER TABLE mneme.vector_cache ENABLE ROW LEVEL SECURITY;
 ALTER TABLE mneme.vector_cache FORCE ROW LEVEL SECURITY;
 CREATE POLICY projector ON mneme.vector_cache TO mneme_projector USING (true) WITH CHECK (true);
-CREATE POLICY team ON mneme.vector_cache TO mneme_app
-  USING (team_id = current_setting('mneme.team_id')::uuid) WITH CHECK (team_id = current_setting('mneme.team_id')::uuid);
 GRANT SELECT, INSERT, UPDATE, DELETE ON mneme.vector_cache TO mneme_projector;
-GRANT SELECT, INSERT ON mneme.vector_cache TO mneme_app;

@@ -16,7 +16,17 @@ export interface CandidateSearch {
 /** A candidate as stored; null counters stand for a version without a run, or without a parent. */
 export interface CandidateRow extends Pick<
   ProcedureRow,
-  'procedure_id' | 'scope' | 'question' | 'intent' | 'graph' | 'version' | 'parent_id' | 'status' | 'profile_id' | 'remembered_at'
+  | 'team_id'
+  | 'procedure_id'
+  | 'scope'
+  | 'question'
+  | 'intent'
+  | 'graph'
+  | 'version'
+  | 'parent_id'
+  | 'status'
+  | 'profile_id'
+  | 'remembered_at'
 > {
   readonly similarity: number;
   readonly runs: number | null;
@@ -48,7 +58,7 @@ export function findCandidates(queries: Queries, search: CandidateSearch): Promi
        ORDER BY distance, v.procedure_id
        LIMIT $6
      )
-     SELECT p.procedure_id, p.scope, p.question, p.intent, p.graph, p.version, p.parent_id, p.status, p.profile_id, p.remembered_at,
+     SELECT p.team_id, p.procedure_id, p.scope, p.question, p.intent, p.graph, p.version, p.parent_id, p.status, p.profile_id, p.remembered_at,
             greatest(0, 1 - nearest.distance) AS similarity,
             c.runs, c.successes, c.judged_runs, c.judged_successes, c.last_run_at,
             pc.runs AS parent_runs, pc.successes AS parent_successes, pc.judged_runs AS parent_judged_runs,
@@ -63,17 +73,17 @@ export function findCandidates(queries: Queries, search: CandidateSearch): Promi
   );
 }
 
-/** Versions whose vector is still to be made although their event is at or before `position`; those that wait for a retry aside. */
-export async function countPendingVectors(
+/** Position of the first event at or before `position` whose vector is still to be made; those that wait for a retry aside. */
+export async function firstPendingVector(
   queries: Queries,
   { team, position }: { team: string; position: bigint },
-): Promise<number> {
-  const [row] = await queries.query<{ pending: number }>(
-    `SELECT count(*)::int AS pending FROM mneme_read.procedure_vectors
+): Promise<bigint | undefined> {
+  const [row] = await queries.query<{ first: bigint | null }>(
+    `SELECT min(position) AS first FROM mneme_read.procedure_vectors
      WHERE team_id = $1 AND position <= $2 AND embedding IS NULL AND retry_at IS NULL`,
     [team, position],
   );
-  return row?.pending ?? 0;
+  return row?.first ?? undefined;
 }
 
 export type ProcedureDetails = Omit<ProcedureRow, 'team_id'> & {

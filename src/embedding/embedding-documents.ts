@@ -55,7 +55,7 @@ const pendingQuery = (documents: EmbeddingDocuments, condition: string, values: 
   ORDER BY d.position, d.team_id, d.${documents.idColumn}
   LIMIT ${values}`;
 
-/** Documents without any vector, oldest first. It reads the whole table, which is why an idle worker asks ever less often. */
+/** Documents without any vector, oldest first. A partial index serves it. */
 export const findMissing = (queries: Queries, documents: EmbeddingDocuments, limit: number): Promise<PendingDocument[]> =>
   queries.query<PendingDocument>(pendingQuery(documents, 'd.embedding IS NULL', '$1'), [limit]);
 

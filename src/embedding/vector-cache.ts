@@ -82,7 +82,7 @@ export class VectorCache {
     if (vectors.length === 0) return new Set();
     return this.database.as('mneme_system', async (queries) => {
       const living = await lockLivingKeys(queries, vectors);
-      const kept = vectors.filter(({ memoryId }) => living.has(memoryId));
+      const kept = vectors.filter(({ team, memoryId }) => living.has(`${team}|${memoryId}`));
       await queries.execute(
         `INSERT INTO mneme.vector_cache (team_id, memory_id, content_hmac, contract, embedding)
          SELECT team_id, memory_id, content_hmac, $5, embedding::vector
@@ -96,20 +96,20 @@ export class VectorCache {
           this.contract.id,
         ],
       );
-      return living;
+      return new Set(kept.map(({ memoryId }) => memoryId));
     });
   }
 }
 
-/** In key order, so that two callers cannot wait for each other; whoever destroys one of them waits until we are done. */
+/** As `team|owner`. In key order, so that two callers cannot wait for each other; whoever destroys one of them waits until we are done. */
 async function lockLivingKeys(queries: Queries, vectors: readonly CachedVector[]): Promise<Set<string>> {
-  const rows = await queries.query<{ owner: string }>(
-    `SELECT k.owner FROM mneme.data_keys k
+  const rows = await queries.query<{ team_id: string; owner: string }>(
+    `SELECT k.team_id, k.owner FROM mneme.data_keys k
      JOIN unnest($1::uuid[], $2::text[]) AS wanted(team_id, owner) ON k.team_id = wanted.team_id AND k.owner = wanted.owner
      WHERE k.state = 'active'
      ORDER BY k.team_id, k.owner
      FOR SHARE OF k`,
     [vectors.map(({ team }) => team), vectors.map(({ memoryId }) => memoryId)],
   );
-  return new Set(rows.map(({ owner }) => owner));
+  return new Set(rows.map(({ team_id, owner }) => `${team_id}|${owner}`));
 }

@@ -12,6 +12,8 @@ export interface MetricSources {
 
 /** Seconds; an append to a nearby log takes some milliseconds, one that outlives the last bucket is an outage. */
 const appendBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+/** Zero has a bucket of its own: recalls that find nothing, or lose everything to the cut-off, are what one looks for. */
+const recallBuckets = [0, 1, 2, 3, 5, 10, 20, 50, 100, 200];
 const requestBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /** Longest wait for one source of a scrape, milliseconds: Prometheus gives a scrape ten seconds. */
@@ -31,9 +33,25 @@ export class Metrics {
 
   readonly appends = new Histogram({
     name: 'mneme_event_log_append_duration_seconds',
-    help: 'Time until an append was answered, by outcome: appended, or the code of the error.',
+    help: 'Time until an append was answered, by outcome: appended, appended_many, or the code of the error.',
     labelNames: ['outcome'],
     buckets: appendBuckets,
+    registers: [this.registry],
+  });
+
+  readonly recallCandidates = new Histogram({
+    name: 'mneme_recall_candidates',
+    help: 'Candidates a recall found before its cut-off.',
+    labelNames: ['recall'],
+    buckets: recallBuckets,
+    registers: [this.registry],
+  });
+
+  readonly recallReturned = new Histogram({
+    name: 'mneme_recall_returned',
+    help: 'Results a recall returned.',
+    labelNames: ['recall'],
+    buckets: recallBuckets,
     registers: [this.registry],
   });
 

@@ -1,7 +1,6 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type { CommandContext } from '../event-log/command-context.js';
-import type { RecordedEvent } from '../event-log/domain-event.js';
-import { executeCommand, type Refusal } from '../event-log/execute.js';
+import { executeCommand } from '../event-log/execute.js';
 import { Streams } from '../event-log/streams.js';
 import { KeyDestroyer } from '../erasure/key-destroyer.js';
 import type { ProcedureReceipt } from './change-procedure.handler.js';
@@ -32,17 +31,13 @@ export class EraseProcedureHandler implements ICommandHandler<EraseProcedure> {
       stream: procedureStream(context.team, procedure_id),
       context,
       ...(expectedRevision === undefined ? {} : { expectedRevision }),
-      decide: (events) =>
-        admin || mayErase(context, events) ? decideProcedure({ type: 'Erase', procedure_id }, procedureOf(events)) : notTheAuthor,
+      decide: (events) => {
+        const author = events[0]?.metadata.profile;
+        return decideProcedure({ type: 'Erase', procedure_id, by: context.profile, author, admin }, procedureOf(events));
+      },
     });
     // At once, not only when the consumer comes by: the caller is told that it is gone.
     await this.keyDestroyer.destroy(context.team, procedure_id);
     return { procedure_id, status: 'erased', revision, position };
   }
 }
-
-const notTheAuthor: Refusal = { refused: 'not_the_author' };
-
-/** An unknown procedure is nobody's; deciding then says that it is not found. */
-const mayErase = ({ profile }: CommandContext, [first]: readonly RecordedEvent<ProcedureEvent>[]): boolean =>
-  first === undefined || first.metadata.profile === profile;

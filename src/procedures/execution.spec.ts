@@ -1,6 +1,7 @@
 import { given } from '../../test/support/given.js';
 import {
   decideFeedback,
+  decideRun,
   evolveExecution,
   type ExecutionEvent,
   executionOf,
@@ -26,6 +27,7 @@ const give = (worked: boolean | null, more: Partial<RecordFeedback> = {}): Recor
   type: 'RecordFeedback',
   worked,
   scores: {},
+  procedure: 'active',
   pruned: false,
   ...more,
 });
@@ -37,6 +39,26 @@ const verdictAfter = (...events: ExecutionEvent[]) => {
 
 const execution = given({ decide: decideFeedback, evolve: evolveExecution, initial: noExecution });
 
+describe('a run', () => {
+  const run = given({ decide: decideRun, evolve: evolveExecution, initial: noExecution });
+  const command = {
+    type: 'RecordRun',
+    ...ids,
+    agent_success: true,
+    evaluator_success: null,
+    sealed: { answer: 'done' },
+  } as const;
+
+  it('is recorded with both verdicts and its answer', () =>
+    run([])
+      .when(command)
+      .then([{ ...recorded(true), sealed: { answer: 'done' } } as ExecutionEvent]));
+  it('is recorded once', () =>
+    run([recorded(true)])
+      .when(command)
+      .then([]));
+});
+
 describe('feedback on a run', () => {
   it('is recorded', () =>
     execution([recorded(true)])
@@ -47,6 +69,14 @@ describe('feedback on a run', () => {
       .when(give(true))
       .then([feedback(true)]));
   it('needs a run', () => execution([]).when(give(true)).thenRefuses('not_found'));
+  it('needs a procedure that was completed', () =>
+    execution([recorded(true)])
+      .when(give(true, { procedure: 'none' }))
+      .thenRefuses('not_found'));
+  it('is refused as gone when the procedure was erased', () =>
+    execution([recorded(true)])
+      .when(give(true, { procedure: 'erased' }))
+      .thenRefuses('erased'));
   it('comes too late when the run was pruned', () =>
     execution([recorded(true)])
       .when(give(true, { pruned: true }))

@@ -1,7 +1,7 @@
 import type { DomainEvent, RecordedEvent, Sealed } from '../event-log/domain-event.js';
 import type { EventDefinitions } from '../event-log/event-catalogue.js';
 import type { Refusal } from '../event-log/execute.js';
-import type { ProcedureEvent } from './procedure.js';
+import type { Procedure, ProcedureEvent } from './procedure.js';
 
 /** One run of a procedure, with the verdicts on it. It stays invisible until its procedure exists. */
 export const executionStream = (team: string, execution: string) => ({ kind: 'execution', team, id: execution }) as const;
@@ -101,16 +101,32 @@ export function verdictOf({ agent_success, evaluator_success, feedback_worked }:
   return { source: 'agent', success: agent_success, judged: false };
 }
 
+export interface RecordRun extends Omit<Verdicts, 'feedback_worked'> {
+  readonly type: 'RecordRun';
+  readonly execution_id: string;
+  readonly procedure_id: string;
+  /** Left out where no answer is kept. */
+  readonly sealed?: { readonly answer: string };
+}
+
+/** A run's stream begins with the run, and holds it once. */
+export function decideRun(command: RecordRun, execution: Execution): readonly ExecutionEvent[] {
+  return execution.status === 'none' ? [{ ...command, type: 'ExecutionRecorded' }] : [];
+}
+
 export interface RecordFeedback {
   readonly type: 'RecordFeedback';
   readonly worked: boolean | null;
   readonly scores: FeedbackScores;
+  /** Status of the procedure that ran: of one that was never completed, nothing is known anywhere. */
+  readonly procedure: Procedure['status'];
   /** Whether the run's verdicts were pruned, see `isPruned`. */
   readonly pruned: boolean;
 }
 
 export function decideFeedback(command: RecordFeedback, execution: Execution): readonly ExecutionEvent[] | Refusal {
-  if (execution.status === 'none') return { refused: 'not_found' };
+  if (execution.status === 'none' || command.procedure === 'none') return { refused: 'not_found' };
+  if (command.procedure === 'erased') return { refused: 'erased' };
   if (command.pruned) return { refused: 'execution_pruned' };
   const { execution_id, procedure_id } = execution;
   return [{ type: 'ExecutionFeedbackRecorded', execution_id, procedure_id, worked: command.worked, scores: command.scores }];

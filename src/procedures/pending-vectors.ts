@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { countPendingVectors } from '../../projections/procedures/procedure-queries.js';
-import { Configuration } from '../config/configuration.js';
+import { firstPendingVector } from '../../projections/procedures/procedure-queries.js';
 import { Database } from '../database/database.js';
 import { EmbeddingWorker } from '../embedding/embedding-worker.js';
 
@@ -16,16 +15,19 @@ export class PendingVectors {
   constructor(
     private readonly database: Database,
     private readonly worker: EmbeddingWorker,
-    private readonly configuration: Configuration,
   ) {}
 
-  /** Whether every vector up to the position is there, or waits for a retry, before the wait for read models is over. */
-  async settled(team: string, position: bigint, signal: AbortSignal): Promise<boolean> {
-    const deadline = performance.now() + this.configuration.minPositionWaitMs;
+  /**
+   * Waits until every vector up to the position is there, or waits for a retry.
+   *
+   * @returns undefined when they are, else the position up to which they were when patience was over
+   */
+  async missing(team: string, position: bigint, patienceMs: number, signal: AbortSignal): Promise<bigint | undefined> {
+    const deadline = performance.now() + patienceMs;
     for (;;) {
-      const pending = await this.database.asTeam(team, (queries) => countPendingVectors(queries, { team, position }));
-      if (pending === 0) return true;
-      if (performance.now() >= deadline) return false;
+      const first = await this.database.asTeam(team, (queries) => firstPendingVector(queries, { team, position }));
+      if (first === undefined) return undefined;
+      if (performance.now() >= deadline) return first - 1n;
       this.worker.wake();
       await sleep(pollMs, undefined, { signal });
     }

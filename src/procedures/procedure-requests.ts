@@ -13,6 +13,7 @@ import {
   Timestamp,
   Uuid,
 } from '../http/validation/fields.js';
+import { bodyLimit } from '../http/body.js';
 import { ListQuery, ReadQuery } from '../http/paging.js';
 import { graphLimit, questionLimit } from './procedure.js';
 
@@ -22,7 +23,7 @@ export class RunRequest {
   success!: boolean;
 
   @Optional()
-  @CodePoints(0, 200_000, {
+  @CodePoints(0, bodyLimit, {
     description: 'What the agent answered. Blank, or over 32,000 characters, it is neither judged nor kept.',
   })
   answer?: string;
@@ -84,7 +85,7 @@ export class RecallProceduresRequest {
   min_similarity?: number;
 
   @Optional()
-  @CodePoints(0, 32, { description: 'skip, no_reorder, full or context.' })
+  @CodePoints(0, bodyLimit, { description: 'skip, no_reorder, full or context.' })
   answer_check?: string;
 
   @Optional()
@@ -95,7 +96,7 @@ export class RecallProceduresRequest {
 /** What a recall takes in its query as well as in its body. */
 export class RecallQuery extends ReadQuery {
   @Optional()
-  @CodePoints(0, 32)
+  @CodePoints(0, bodyLimit)
   answer_check?: string;
 }
 

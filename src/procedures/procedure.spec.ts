@@ -37,12 +37,21 @@ const remember = (more: Partial<Extract<ProcedureCommand, { type: 'Remember' }>>
   content,
   review: false,
   parent: null,
+  runStands: false,
   ...more,
 });
 const change = (type: 'Approve' | 'Reject' | 'Archive' | 'Restore', reason?: string): ProcedureCommand => ({
   type,
   procedure_id,
   reason,
+});
+const erase = (more: { by?: string; author?: string; admin?: boolean } = {}): ProcedureCommand => ({
+  type: 'Erase',
+  procedure_id,
+  by: 'author',
+  author: 'author',
+  admin: false,
+  ...more,
 });
 const parentIn = (scope: string, id = 'p-0'): ParentFacts => ({
   procedure_id: id,
@@ -120,20 +129,34 @@ describe('a procedure', () => {
       [remembered('pending_review'), rejected],
       [remembered(), archived],
     ]) {
-      procedure(past).when({ type: 'Erase', procedure_id }).then([erased]);
+      procedure(past).when(erase()).then([erased]);
     }
   });
-  it('erased stays erased', () => procedure([remembered(), erased]).when({ type: 'Erase', procedure_id }).then([]));
+  it('is erased by its author and by an administrator, and by nobody else', () => {
+    procedure([remembered()])
+      .when(erase({ by: 'stranger' }))
+      .thenRefuses('not_the_author');
+    procedure([remembered()])
+      .when(erase({ by: 'stranger', admin: true }))
+      .then([erased]);
+  });
+  it('is not refused once its run stands, whatever came in between', () => {
+    for (const past of [[remembered()], [remembered(), erased], [remembered('active', 'p-9')]]) {
+      procedure(past)
+        .when(remember({ runStands: true, parent: parentIn('shop') }))
+        .then([]);
+    }
+  });
+  it('erased stays erased', () => procedure([remembered(), erased]).when(erase()).then([]));
   it('erased takes no other command', () => procedure([remembered(), erased]).when(change('Approve')).thenRefuses('erased'));
-  it('never existed, so there is nothing to erase', () =>
-    procedure([]).when({ type: 'Erase', procedure_id }).thenRefuses('not_found'));
+  it('never existed, so there is nothing to erase', () => procedure([]).when(erase()).thenRefuses('not_found'));
 
   it('never decides an event that it cannot take, whatever the order of commands', () => {
     const command: fc.Arbitrary<ProcedureCommand> = fc.oneof(
       fc.boolean().map((review) => remember({ review })),
       fc.constantFrom('Approve', 'Reject', 'Archive', 'Restore').map((type) => change(type)),
       fc.constant<ProcedureCommand>({ type: 'Prune', procedure_id, before: new Date(0) }),
-      fc.constant<ProcedureCommand>({ type: 'Erase', procedure_id }),
+      fc.constant(erase()),
     );
     fc.assert(
       fc.property(fc.array(command, { maxLength: 12 }), (commands) => {

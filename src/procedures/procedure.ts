@@ -104,6 +104,8 @@ export type ProcedureCommand =
       readonly content: ProcedureContent;
       readonly review: boolean;
       readonly parent: ParentFacts | null;
+      /** Whether the command's run is in the log already: then it is decided, and whatever came in between refuses it no more. */
+      readonly runStands: boolean;
     }
   | {
       readonly type: 'Approve' | 'Reject' | 'Archive' | 'Restore';
@@ -111,7 +113,14 @@ export type ProcedureCommand =
       readonly reason: string | undefined;
     }
   | { readonly type: 'Prune'; readonly procedure_id: string; readonly before: Date }
-  | { readonly type: 'Erase'; readonly procedure_id: string };
+  | {
+      readonly type: 'Erase';
+      readonly procedure_id: string;
+      /** Who wants it gone, who remembered it, and whether the first may erase what others wrote. */
+      readonly by: string | undefined;
+      readonly author: string | undefined;
+      readonly admin: boolean;
+    };
 
 export type ProcedureRefusal =
   | 'not_found'
@@ -121,14 +130,15 @@ export type ProcedureRefusal =
   | 'parent_differs'
   | 'not_pending_review'
   | 'not_active'
-  | 'not_archived';
+  | 'not_archived'
+  | 'not_the_author';
 
 const refuse = (refused: ProcedureRefusal, field?: string): Refusal => ({ refused, ...(field ? { field } : {}) });
 
 /** The events that follow from a command, none when it is already so, or why not. */
 export function decideProcedure(command: ProcedureCommand, procedure: Procedure): readonly ProcedureEvent[] | Refusal {
-  if (procedure.status === 'erased') return command.type === 'Erase' ? [] : refuse('erased');
   if (command.type === 'Remember') return decideRemember(command, procedure);
+  if (procedure.status === 'erased') return command.type === 'Erase' ? [] : refuse('erased');
   if (procedure.status === 'none') return refuse('not_found');
   const { procedure_id } = command;
   switch (command.type) {
@@ -161,8 +171,10 @@ export function decideProcedure(command: ProcedureCommand, procedure: Procedure)
         otherwise: 'not_archived',
       });
     case 'Prune':
+      // Always: a run that was recorded after the last pruning may have happened before the same time.
       return [{ type: 'ExecutionsPruned', procedure_id, before: command.before.toISOString() }];
     case 'Erase':
+      if (!command.admin && command.by !== command.author) return refuse('not_the_author');
       return [{ type: 'ProcedureErased', procedure_id }];
     default:
       return command satisfies never;
@@ -170,13 +182,13 @@ export function decideProcedure(command: ProcedureCommand, procedure: Procedure)
 }
 
 /** The same version again is another run of it, never a duplicate; a parent that is gone gives no prior and cannot be named. */
-function decideRemember(
-  command: Extract<ProcedureCommand, { type: 'Remember' }>,
-  procedure: Exclude<Procedure, { status: 'erased' }>,
-) {
-  const { parent, procedure_id, content } = command;
-  if (procedure.status !== 'none')
+function decideRemember(command: Extract<ProcedureCommand, { type: 'Remember' }>, procedure: Procedure) {
+  const { parent, procedure_id, content, runStands } = command;
+  if (procedure.status !== 'none') {
+    if (runStands) return [];
+    if (procedure.status === 'erased') return refuse('erased');
     return parent && parent.procedure_id !== procedure.parent_id ? refuse('parent_differs', 'parent_id') : [];
+  }
   if (parent) {
     if (parent.procedure.status === 'none' || parent.procedure.status === 'erased')
       return refuse('parent_not_found', 'parent_id');

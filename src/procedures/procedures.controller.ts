@@ -47,14 +47,16 @@ export class ProceduresController {
   })
   @ApiResponse({ status: 200, type: RememberReceiptResponse, description: 'A known version got another run' })
   async remember(
-    @Command() { context }: HttpCommand,
+    @Command() { context, expectedRevision }: HttpCommand,
     @Body() body: RememberProcedureRequest,
     @RequestSignal() signal: AbortSignal,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
     const { scope, question, intent, graph, version, parent_id: parentId, review } = body;
     const input = { scope, question, intent, graph, version, parentId, review, run: reportedRun(body.run) };
-    const { revision, position, ...receipt } = await this.commands.execute(new RememberProcedure(context, input, signal));
+    const { revision, position, ...receipt } = await this.commands.execute(
+      new RememberProcedure(context, input, expectedRevision, signal),
+    );
     void reply.status(receipt.created ? 201 : 200);
     return new Receipt(receipt, { revision, position });
   }
@@ -100,12 +102,12 @@ export class ProceduresController {
     returns: RunReceiptResponse,
   })
   async recordExecution(
-    @Command() { context }: HttpCommand,
+    @Command() { context, expectedRevision }: HttpCommand,
     @Id() id: string,
     @Body() body: RunRequest,
     @RequestSignal() signal: AbortSignal,
   ) {
-    const command = new RecordExecution(context, id, reportedRun(body), signal);
+    const command = new RecordExecution(context, id, reportedRun(body), expectedRevision, signal);
     const { revision, position, ...receipt } = await this.commands.execute(command);
     return new Receipt(receipt, { revision, position });
   }

@@ -12,6 +12,7 @@ import { RecordExecutionHandler } from './record-execution.handler.js';
 import { RecordFeedbackHandler } from './record-feedback.handler.js';
 import { RememberProcedureHandler } from './remember-procedure.handler.js';
 import { RunJudge } from './run-judge.js';
+import { RunRecorder } from './run-recorder.js';
 import { TraceProcedureController } from './trace-procedure.controller.js';
 import { TraceExecutionHandler, TraceProcedureHandler } from './trace-procedure.handler.js';
 
@@ -21,6 +22,7 @@ registerRefusals({ erased: 410, execution_pruned: 410, not_the_author: 403 });
   controllers: [RecallProceduresController, ProceduresController, ExecutionsController, TraceProcedureController],
   providers: [
     RunJudge,
+    RunRecorder,
     PendingVectors,
     RememberProcedureHandler,
     RecordExecutionHandler,

@@ -1,6 +1,8 @@
-import { Body, Controller, Post, Query } from '@nestjs/common';
+import { Body, Controller, Post, Query, Res } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import { ApiProperty, ApiTags, IntersectionType } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { Configuration } from '../config/configuration.js';
 import { RequireScope, TeamActor } from '../http/authentication.js';
 import { HttpProblem } from '../http/http-problem.js';
 import { Operation } from '../http/openapi.js';
@@ -33,6 +35,7 @@ export class RecallProceduresController {
     private readonly queries: QueryBus,
     private readonly positions: Positions,
     private readonly pendingVectors: PendingVectors,
+    private readonly configuration: Configuration,
   ) {}
 
   @Post('recall')
@@ -49,12 +52,13 @@ export class RecallProceduresController {
     @Body() body: RecallProceduresRequest,
     @Query() query: RecallQuery,
     @RequestSignal() signal: AbortSignal,
+    @Res({ passthrough: true }) reply: FastifyReply,
   ) {
     const request = parseAnswerCheck(body.answer_check ?? query.answer_check);
     if (isAnswerCheckProblem(request))
       throw new HttpProblem(400, request.code, { field: 'answer_check', detail: request.message });
     const token = body.min_position ?? query.min_position;
-    if (token !== undefined) await this.vectorsOf(team, token, signal);
+    if (token !== undefined) await this.vectorsOf(team, token, reply.elapsedTime, signal);
     const { scope, question, intent, top, min_similarity: minSimilarity } = body;
     const recalled = await this.queries.execute(
       new RecallProcedures(team, { scope, question, intent, top, minSimilarity }, signal),
@@ -72,9 +76,11 @@ export class RecallProceduresController {
     };
   }
 
-  private async vectorsOf(team: string, token: string, signal: AbortSignal): Promise<void> {
-    const settled = await this.pendingVectors.settled(team, this.positions.parse(token), signal);
-    if (!settled) throw readModelBehind({ requested: token });
+  /** @param elapsedMs of this request: waiting for read models and for vectors shares one patience */
+  private async vectorsOf(team: string, requested: string, elapsedMs: number, signal: AbortSignal): Promise<void> {
+    const patienceMs = this.configuration.minPositionWaitMs - elapsedMs;
+    const reached = await this.pendingVectors.missing(team, this.positions.parse(requested), patienceMs, signal);
+    if (reached !== undefined) throw readModelBehind({ requested, reached: this.positions.token(reached) });
   }
 }
 

@@ -1,4 +1,4 @@
-import { Logger, Optional } from '@nestjs/common';
+import { Optional } from '@nestjs/common';
 import { type IQueryHandler, Query, QueryHandler } from '@nestjs/cqrs';
 import { type CandidateRow, findCandidates } from '../../projections/procedures/procedure-queries.js';
 import { Clock } from '../config/clock.js';
@@ -9,6 +9,7 @@ import { EmbeddingGenerator } from '../embedding/embedding-generator.js';
 import { isDependencyUnavailable } from '../embedding/errors.js';
 import { askIntent } from '../judging/ask.js';
 import { IntentExtractor } from '../judging/intent-extractor.js';
+import { Metrics } from '../metrics/metrics.js';
 import { type Candidate, type JudgedCounters, type ProcedureMatch, rankProcedures } from '../ranking/procedure-score.js';
 
 export interface RecallInput {
@@ -44,13 +45,12 @@ export class RecallProcedures extends Query<RecalledProcedures> {
 /** The stored procedures most worth trying for a question. An empty list is a success: there is nothing to go on. */
 @QueryHandler(RecallProcedures)
 export class RecallProceduresHandler implements IQueryHandler<RecallProcedures> {
-  private readonly logger = new Logger(RecallProceduresHandler.name);
-
   constructor(
     private readonly database: Database,
     private readonly embedder: EmbeddingGenerator,
     private readonly clock: Clock,
     private readonly configuration: Configuration,
+    private readonly metrics: Metrics,
     @Optional() private readonly intents?: IntentExtractor,
   ) {}
 
@@ -68,17 +68,17 @@ export class RecallProceduresHandler implements IQueryHandler<RecallProcedures> 
       vector,
       pool: Math.max(candidatePool, input.top),
     };
-    const rows = await this.database.asTeam(team, (queries) => findCandidates(queries, search), { snapshot: true });
+    const found = await this.database.asTeam(team, (queries) => findCandidates(queries, search), { snapshot: true });
+    // Once more, after row-level security and the query's own predicate: what is of another team never leaves here.
+    const rows = found.filter((row) => row.team_id === team);
     const { matches, candidateCount, removedByCutOff } = rankProcedures(rows.map(candidateOf), {
       now: this.clock.now(),
       options,
       minSimilarity: input.minSimilarity,
       top: input.top,
     });
-    this.logger.debug(
-      { candidates: candidateCount, below_cut_off: removedByCutOff, returned: matches.length },
-      'procedures recalled',
-    );
+    this.metrics.recallCandidates.observe({ recall: 'procedures' }, candidateCount);
+    this.metrics.recallReturned.observe({ recall: 'procedures' }, matches.length);
     const byId = new Map(rows.map((row) => [row.procedure_id, row]));
     return { matches: matches.flatMap((match) => withRow(match, byId.get(match.id))), candidateCount, removedByCutOff };
   }

@@ -1,16 +1,15 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type { CommandContext } from '../event-log/command-context.js';
 import { isRedacted } from '../event-log/domain-event.js';
-import { CommandRefused, executeCommand } from '../event-log/execute.js';
-import { deriveId } from '../event-log/ids.js';
+import { CommandRefused, VersionConflict } from '../event-log/execute.js';
 import { Streams } from '../event-log/streams.js';
-import { type ExecutionEvent, executionStream } from './execution.js';
 import { type ProcedureContent, type ProcedureEvent, procedureOf, procedureStream } from './procedure.js';
-import { type ReportedRun, RunJudge } from './run-judge.js';
+import type { ReportedRun } from './run-judge.js';
 import { type RunReceipt, runReceipt } from './run-receipt.js';
+import { RunRecorder, type StandingRun } from './run-recorder.js';
 
 export interface ExecutionReceipt extends RunReceipt {
-  readonly revision: bigint | 'no_stream';
+  readonly revision: bigint;
   readonly position: bigint;
 }
 
@@ -19,6 +18,8 @@ export class RecordExecution extends Command<ExecutionReceipt> {
     readonly context: CommandContext,
     readonly procedureId: string,
     readonly run: ReportedRun,
+    /** Of the procedure's stream, as the caller saw it before it ran. */
+    readonly expectedRevision: bigint | undefined,
     readonly signal: AbortSignal,
   ) {
     super();
@@ -30,30 +31,25 @@ export class RecordExecution extends Command<ExecutionReceipt> {
 export class RecordExecutionHandler implements ICommandHandler<RecordExecution> {
   constructor(
     private readonly streams: Streams,
-    private readonly judge: RunJudge,
+    private readonly runs: RunRecorder,
   ) {}
 
-  async execute({ context, procedureId: procedure_id, run, signal }: RecordExecution): Promise<ExecutionReceipt> {
-    const content = await this.contentOf(context.team, procedure_id);
-    const execution_id = deriveId(context.commandId, 'execution');
-    const { events, revision, position } = await executeCommand<ExecutionEvent>(this.streams, {
-      stream: executionStream(context.team, execution_id),
-      context,
-      ...(run.occurredAt ? { occurredAt: run.occurredAt } : {}),
-      decide: async () => [
-        { type: 'ExecutionRecorded', execution_id, procedure_id, ...(await this.judge.judge(run, content, signal)) },
-      ],
-    });
-    const [recorded] = events;
-    if (recorded?.type !== 'ExecutionRecorded' || recorded.procedure_id !== procedure_id)
-      throw new CommandRefused('idempotency_key_reused');
-    return { ...runReceipt(recorded), revision, position };
+  async execute({ context, procedureId, run, expectedRevision, signal }: RecordExecution): Promise<ExecutionReceipt> {
+    const earlier = await this.runs.find(context);
+    if (earlier && earlier.run.procedure_id !== procedureId) throw new CommandRefused('idempotency_key_reused');
+    if (earlier) return receiptOf(earlier);
+    const content = await this.contentOf(context.team, procedureId, expectedRevision);
+    return receiptOf(await this.runs.record(context, procedureId, run, content, signal));
   }
 
-  private async contentOf(team: string, procedureId: string): Promise<ProcedureContent> {
-    const procedure = procedureOf((await this.streams.load<ProcedureEvent>(procedureStream(team, procedureId))).events);
+  private async contentOf(team: string, procedureId: string, expectedRevision: bigint | undefined): Promise<ProcedureContent> {
+    const { events, revision } = await this.streams.load<ProcedureEvent>(procedureStream(team, procedureId));
+    const procedure = procedureOf(events);
     if (procedure.status === 'none') throw new CommandRefused('not_found');
     if (procedure.status === 'erased' || isRedacted(procedure.content)) throw new CommandRefused('erased');
+    if (expectedRevision !== undefined && revision !== expectedRevision) throw new VersionConflict(revision);
     return procedure.content;
   }
 }
+
+const receiptOf = ({ run, revision, position }: StandingRun): ExecutionReceipt => ({ ...runReceipt(run), revision, position });

@@ -10,6 +10,7 @@ import {
   executionStream,
   type FeedbackScores,
   isPruned,
+  noExecution,
   type Verdict,
 } from './execution.js';
 import { type ProcedureEvent, procedureOf, procedureStream } from './procedure.js';
@@ -61,18 +62,17 @@ export class RecordFeedbackHandler implements ICommandHandler<RecordFeedback> {
     return { execution_id, procedure_id: run.procedure_id, source: verdict.source, success: verdict.success, revision, position };
   }
 
-  /** A run whose procedure was never completed is as unknown here as everywhere else. */
+  /** With the facts of the procedure's stream that a verdict on its run depends on. */
   private async decide(
     team: string,
     input: FeedbackInput,
     events: readonly RecordedEvent<ExecutionEvent>[],
   ): Promise<readonly ExecutionEvent[] | Refusal> {
     const [first] = events;
-    if (!first) return { refused: 'not_found' };
+    if (!first) return decideFeedback({ type: 'RecordFeedback', ...input, procedure: 'none', pruned: false }, noExecution);
     const procedure = await this.streams.load<ProcedureEvent>(procedureStream(team, first.data.procedure_id));
     const { status } = procedureOf(procedure.events);
-    if (status === 'none') return { refused: 'not_found' };
-    if (status === 'erased') return { refused: 'erased' };
-    return decideFeedback({ type: 'RecordFeedback', ...input, pruned: isPruned(first, procedure.events) }, executionOf(events));
+    const pruned = isPruned(first, procedure.events);
+    return decideFeedback({ type: 'RecordFeedback', ...input, procedure: status, pruned }, executionOf(events));
   }
 }

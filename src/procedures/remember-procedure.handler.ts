@@ -7,27 +7,25 @@ import { EmbeddingGenerator } from '../embedding/embedding-generator.js';
 import { VectorCache } from '../embedding/vector-cache.js';
 import { DataKeys } from '../encryption/data-keys.js';
 import type { CommandContext } from '../event-log/command-context.js';
-import { CommandRefused, executeCommand } from '../event-log/execute.js';
-import { deriveId, naturalId } from '../event-log/ids.js';
+import type { RecordedEvent } from '../event-log/domain-event.js';
+import { CommandRefused, executeCommand, VersionConflict } from '../event-log/execute.js';
+import { naturalId } from '../event-log/ids.js';
 import { canonicalJson, jsonValue } from '../event-log/json.js';
-import { type LoadedStream, Streams } from '../event-log/streams.js';
+import { Streams } from '../event-log/streams.js';
 import { askIntent } from '../judging/ask.js';
 import { IntentExtractor } from '../judging/intent-extractor.js';
-import { type ExecutionEvent, executionStream } from './execution.js';
 import {
   decideProcedure,
-  evolveProcedure,
-  noProcedure,
   type ParentFacts,
   type Procedure,
-  type ProcedureCommand,
   type ProcedureContent,
   type ProcedureEvent,
   procedureOf,
   procedureStream,
 } from './procedure.js';
-import { type ReportedRun, RunJudge } from './run-judge.js';
-import { runOf, type RunReceipt, runReceipt } from './run-receipt.js';
+import type { ReportedRun } from './run-judge.js';
+import { type RunReceipt, runReceipt } from './run-receipt.js';
+import { RunRecorder, type StandingRun } from './run-recorder.js';
 
 export interface RememberInput {
   readonly scope: string;
@@ -53,6 +51,8 @@ export class RememberProcedure extends Command<RememberReceipt> {
   constructor(
     readonly context: CommandContext,
     readonly input: RememberInput,
+    /** Of the version's stream, when it must be known already. */
+    readonly expectedRevision: bigint | undefined,
     readonly signal: AbortSignal,
   ) {
     super();
@@ -63,6 +63,7 @@ export class RememberProcedure extends Command<RememberReceipt> {
 interface Version {
   readonly procedure_id: string;
   readonly procedure: Procedure;
+  readonly revision: bigint | 'no_stream';
 }
 
 /**
@@ -79,64 +80,59 @@ export class RememberProcedureHandler implements ICommandHandler<RememberProcedu
     private readonly teamSettings: TeamSettings,
     private readonly embedder: EmbeddingGenerator,
     private readonly vectors: VectorCache,
-    private readonly judge: RunJudge,
+    private readonly runs: RunRecorder,
     private readonly configuration: Configuration,
     @Optional() private readonly intents?: IntentExtractor,
   ) {}
 
-  async execute({ context, input, signal }: RememberProcedure): Promise<RememberReceipt> {
-    const run = await this.streams.load<ExecutionEvent>(executionStream(context.team, deriveId(context.commandId, 'execution')));
-    const version = await this.findVersion(context.team, input, run);
-    const parent = await this.parentFacts(context.team, input.parentId);
-    const review = input.review || (await this.teamSettings.of(context.team)).review;
-    const remember = (content: ProcedureContent): ProcedureCommand => ({
-      type: 'Remember',
-      procedure_id: version.procedure_id,
-      content,
-      review,
-      parent,
-    });
-    refuseEarly(decideProcedure(remember({ ...input, intent: input.intent ?? null }), version.procedure));
+  async execute({ context, input, expectedRevision, signal }: RememberProcedure): Promise<RememberReceipt> {
+    const earlier = await this.runs.find(context);
+    const version = await this.findVersion(context.team, input, earlier);
+    const remember = await this.command(context.team, input, version);
+    if (!earlier) refuseEarly(version, expectedRevision, decideProcedure(remember, version.procedure));
 
     // Before the judge, so that a remember which fails on the embedding never pays for a judgement.
     const wait = { timeoutMs: this.configuration.embedding.timeoutMs, signal };
-    const vector = run.events.length === 0 ? await embedOne(this.embedder, input.question, wait) : undefined;
+    const vector = earlier ? undefined : await embedOne(this.embedder, input.question, wait);
     const content = await this.contentOf(input, version, signal);
-    const recorded = await this.recordRun(context, version.procedure_id, input, signal);
-    const result = await executeCommand<ProcedureEvent>(this.streams, {
-      stream: procedureStream(context.team, version.procedure_id),
+    const standing = earlier ?? (await this.runs.record(context, version.procedure_id, input.run, input, signal));
+    const stream = procedureStream(context.team, version.procedure_id);
+    await executeCommand<ProcedureEvent>(this.streams, {
+      stream,
       context,
-      decide: (events) => decideProcedure(remember(content), procedureOf(events)),
+      decide: (events) => decideProcedure({ ...remember, content, runStands: true }, procedureOf(events)),
     });
     if (vector) await this.vectors.remember({ team: context.team, memoryId: version.procedure_id, text: input.question, vector });
-    const created = result.events.at(0);
-    return {
-      ...runReceipt(recorded.run),
-      created: created !== undefined,
-      status: created ? evolveProcedure(noProcedure, created).status : version.procedure.status,
-      revision: result.revision,
-      position: result.position > recorded.position ? result.position : recorded.position,
-    };
+    return receiptOf(standing, (await this.streams.load<ProcedureEvent>(stream)).events, context.commandId);
   }
 
   /** The version's id follows from what it is, so two equal commands meet in one stream; an erased id is never used again. */
-  private async findVersion(team: string, input: RememberInput, run: LoadedStream<ExecutionEvent>): Promise<Version> {
+  private async findVersion(team: string, input: RememberInput, earlier: StandingRun | undefined): Promise<Version> {
     const secret = await this.keys.derived({ team, owner: team }, 'identity');
-    const naturalKey = [
-      'procedure',
-      input.scope,
-      input.question,
-      input.version,
-      canonicalJson(jsonValue('ProcedureRemembered', input.graph)),
-    ];
-    const earlier = runOf(run.events);
+    const graph = canonicalJson(jsonValue('ProcedureRemembered', input.graph));
+    const naturalKey = ['procedure', input.scope, input.question, input.version, graph];
     for (let generation = 0; ; generation += 1) {
       const procedure_id = naturalId(secret, naturalKey, generation);
-      const { events } = await this.streams.load<ProcedureEvent>(procedureStream(team, procedure_id));
+      const { events, revision } = await this.streams.load<ProcedureEvent>(procedureStream(team, procedure_id));
       const procedure = procedureOf(events);
-      if (earlier ? earlier.procedure_id === procedure_id : procedure.status !== 'erased') return { procedure_id, procedure };
+      if (earlier ? earlier.run.procedure_id === procedure_id : procedure.status !== 'erased')
+        return { procedure_id, procedure, revision };
       if (procedure.status !== 'erased') throw new CommandRefused('idempotency_key_reused');
     }
+  }
+
+  private async command(team: string, input: RememberInput, { procedure_id }: Version) {
+    const review = input.review || (await this.teamSettings.of(team)).review;
+    const { scope, question, graph, version, intent = null } = input;
+    const content = { scope, question, intent, graph, version };
+    return {
+      type: 'Remember',
+      procedure_id,
+      content,
+      review,
+      parent: await this.parentFacts(team, input.parentId),
+      runStands: false,
+    } as const;
   }
 
   private async parentFacts(team: string, procedure_id: string | undefined): Promise<ParentFacts | null> {
@@ -154,23 +150,33 @@ export class RememberProcedureHandler implements ICommandHandler<RememberProcedu
     const intent = needed ? await askIntent(needed, question, wait) : input.intent;
     return { scope, question, intent: intent ?? null, graph, version };
   }
-
-  private async recordRun(context: CommandContext, procedure_id: string, input: RememberInput, signal: AbortSignal) {
-    const execution_id = deriveId(context.commandId, 'execution');
-    const result = await executeCommand<ExecutionEvent>(this.streams, {
-      stream: executionStream(context.team, execution_id),
-      context,
-      ...(input.run.occurredAt ? { occurredAt: input.run.occurredAt } : {}),
-      decide: async () => [
-        { type: 'ExecutionRecorded', execution_id, procedure_id, ...(await this.judge.judge(input.run, input, signal)) },
-      ],
-    });
-    const [run] = result.events;
-    if (run?.type !== 'ExecutionRecorded') throw new CommandRefused('idempotency_key_reused');
-    return { run, position: result.position };
-  }
 }
 
-function refuseEarly(decision: ReturnType<typeof decideProcedure>): void {
+function refuseEarly(
+  { revision }: Version,
+  expectedRevision: bigint | undefined,
+  decision: ReturnType<typeof decideProcedure>,
+): void {
+  if (expectedRevision !== undefined && revision !== expectedRevision) throw new VersionConflict(revision);
   if ('refused' in decision) throw new CommandRefused(decision.refused, decision.field);
+}
+
+/** From the log alone, up to where the command stands in it: a repetition gets the same one, whatever has happened since. */
+function receiptOf(
+  { run, position }: StandingRun,
+  events: readonly RecordedEvent<ProcedureEvent>[],
+  commandId: string,
+): RememberReceipt {
+  const created = events.find(({ metadata, data }) => data.type === 'ProcedureRemembered' && metadata.causationId === commandId);
+  const before = events.filter((event) => event.position < position);
+  // Another command may have made the version between this one's run and now.
+  const known = created ? [created] : before.length > 0 ? before : events.slice(0, 1);
+  const last = known.at(-1);
+  return {
+    ...runReceipt(run),
+    created: created !== undefined,
+    status: procedureOf(known).status,
+    revision: last?.revision ?? 'no_stream',
+    position: last && last.position > position ? last.position : position,
+  };
 }

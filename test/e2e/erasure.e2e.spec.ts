@@ -10,6 +10,7 @@ const words = {
   scope: 'xyzzyscope',
   intent: 'xyzzyintent',
   reason: 'xyzzyreason',
+  key: 'xyzzykey',
 };
 
 /** What may still name an erased memory, and why. Everything else that does is residue. */
@@ -18,6 +19,7 @@ const tombstones: Readonly<Record<string, string>> = {
   'mneme.data_keys': 'the erased state itself, so that no key is ever made again',
   event_refs: 'where trace finds what happened, without content',
   erased_procedures: 'so that a late run brings no counters back',
+  'mneme.commands': 'receipts, which hold ids and states only, so that a repeated command gets the same one',
 };
 
 describe('an erased procedure', () => {
@@ -29,14 +31,18 @@ describe('an erased procedure', () => {
   beforeAll(async () => {
     service = await startTestService();
     team = await newTeam(service);
-    const remembered = await team.client.post<Remembered>('/v1/procedures', {
-      question: words.question,
-      scope: words.scope,
-      intent: words.intent,
-      version: words.version,
-      graph: { [words.graph]: words.graph },
-      run: { success: true, answer: words.answer },
-    });
+    const remembered = await team.client.post<Remembered>(
+      '/v1/procedures',
+      {
+        question: words.question,
+        scope: words.scope,
+        intent: words.intent,
+        version: words.version,
+        graph: { [words.graph]: words.graph },
+        run: { success: true, answer: words.answer },
+      },
+      { headers: { 'idempotency-key': words.key } },
+    );
     erased = remembered.body;
     await team.client.post(`/v1/procedures/${erased.procedure_id}/executions`, { success: true, answer: words.answer });
     await team.client.post(`/v1/executions/${erased.execution_id}/feedback`, { worked: true });

@@ -77,6 +77,23 @@ describe('a command with an Idempotency-Key', () => {
     expect(await events()).toBe(before);
   });
 
+  it('is answered from its events even when its procedure was archived and erased in between', async () => {
+    const created = await remember(team.client, { version: 'gone' }, 'gone');
+    const another = await remember(team.client, { version: 'gone' }, 'gone-again');
+    const { procedure_id } = created.body;
+    const ran = await team.client.post(`/v1/procedures/${procedure_id}/executions`, { success: true }, keyed('gone-run'));
+    await team.client.post(`/v1/procedures/${procedure_id}/archive`);
+    await team.client.delete(`/v1/procedures/${procedure_id}`);
+    const before = await events();
+    await service.infrastructure.database.query('DELETE FROM mneme.commands');
+    expect(different([created, await remember(team.client, { version: 'gone' }, 'gone')])).toBe(1);
+    expect(another.status).toBe(200);
+    expect(different([another, await remember(team.client, { version: 'gone' }, 'gone-again')])).toBe(1);
+    const again = await team.client.post(`/v1/procedures/${procedure_id}/executions`, { success: true }, keyed('gone-run'));
+    expect(different([ran, again])).toBe(1);
+    expect(await events()).toBe(before);
+  });
+
   it.each<[string, () => Promise<{ status: number; body: object }>]>([
     ['another body', () => run('reused', { success: false, answer: 'done' })],
     ['another path', () => remember(team.client, { version: 'reused' }, 'reused')],

@@ -33,6 +33,7 @@ describe('operating the service', () => {
     const { id, position } = await rememberVersion(team.client, { question: 'xyzzyquestion', scope: 'xyzzyscope' });
     await team.client.get(`/v1/procedures/${id}?min_position=${position}`);
     await team.client.get('/v1/xyzzyroute');
+    await team.client.post('/v1/procedures/recall', { question: 'xyzzyquestion', scope: 'xyzzyscope', min_position: position });
     const text = await metrics();
     for (const line of [
       'mneme_event_log_up 1',
@@ -40,6 +41,9 @@ describe('operating the service', () => {
       /^mneme_projection_position\{projection="procedures"\} \d+$/m,
       'mneme_projection_stopped{projection="judged_counters"} 0',
       /^mneme_projection_lag_seconds\{projection="access"\} 0$/m,
+      'mneme_recall_candidates_bucket{le="1",recall="procedures"} 1',
+      'mneme_recall_candidates_bucket{le="0",recall="procedures"} 0',
+      'mneme_recall_returned_sum{recall="procedures"} 1',
       'mneme_embeddings_pending 0',
       'mneme_embeddings_oldest_pending_seconds 0',
       /^mneme_http_request_duration_seconds_count\{method="POST",route="\/v1\/procedures",status="201"\} 1$/m,

@@ -220,6 +220,35 @@ describe('recalling procedures', () => {
   });
 });
 
+describe('with a similarity that does not count', () => {
+  it('sorts equal totals by similarity, before id', async () => {
+    const service = await startTestService({
+      settings: {
+        MNEME_RANKING_SIMILARITY_WEIGHT: '0',
+        MNEME_RANKING_SUCCESS_RATE_WEIGHT: '0.5',
+        MNEME_RANKING_FRESHNESS_WEIGHT: '0.5',
+      },
+    });
+    try {
+      const { client } = await newTeam(service);
+      const occurred_at = '2026-06-01T12:00:00Z';
+      for (const version of ['1', '2', '3', '4']) await rememberVersion(client, { version, occurred_at });
+      const { id, position } = await rememberVersion(client, { question: closer, occurred_at });
+      const { body } = await client.post<Recalled>('/v1/procedures/recall', { question, top: 10, min_position: position });
+      expect(new Set(body.matches.map(({ total }) => total)).size).toBe(1);
+      expect(body.matches[0]?.procedure.procedure_id).toBe(id);
+      expect(body.matches.slice(1).map(({ procedure }) => procedure.procedure_id)).toEqual(
+        body.matches
+          .slice(1)
+          .map(({ procedure }) => procedure.procedure_id)
+          .sort(),
+      );
+    } finally {
+      await service.stop();
+    }
+  });
+});
+
 describe('with another weight of the agent’s verdict', () => {
   const rateWith = async (weight: string): Promise<number | undefined> => {
     const service = await startTestService({ settings: { MNEME_RANKING_AGENT_VERDICT_WEIGHT: weight } });

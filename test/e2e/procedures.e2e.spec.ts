@@ -108,6 +108,19 @@ describe('procedures over HTTP', () => {
       expect(again.body).toMatchObject({ code: 'idempotency_key_reused' });
     });
 
+    it('holds a caller to the version it saw', async () => {
+      const scope = newScope();
+      const stale = await remember({ scope }, { 'if-match': '"0"' });
+      expect(stale.status).toBe(404);
+      const { body } = await remember({ scope });
+      const wrong = { headers: { 'if-match': '"5"' } };
+      expect((await remember({ scope }, { 'if-match': '"5"' })).status).toBe(412);
+      expect((await team.client.post(`/v1/procedures/${body.procedure_id}/executions`, { success: true }, wrong)).status).toBe(
+        412,
+      );
+      expect((await remember({ scope }, { 'if-match': '"0"' })).status).toBe(200);
+    });
+
     it('lets ten equal commands at once meet in one version and one run', async () => {
       const scope = newScope();
       const headers = { 'idempotency-key': `at-once-${scope}` };
@@ -163,7 +176,7 @@ describe('procedures over HTTP', () => {
     });
 
     it('loses an answer that cannot be judged, and nothing else', async () => {
-      for (const answer of ['   ', 'x'.repeat(32_001)]) {
+      for (const answer of ['   ', 'x'.repeat(32_001), 'x'.repeat(500_000)]) {
         const { status, body, position } = await remember({ scope: newScope(), run: { success: true, answer } });
         expect(status).toBe(201);
         const trace = await team.client.get<{ events: { content: unknown }[] }>(
