@@ -121,6 +121,7 @@ export function normalised(type: ColumnType, value: Value): Value {
       return typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : value;
     case 'int4':
     case 'float8':
+      return value === 0 ? 0 : value; // -0 is sent, and comes back, as 0
     case 'bool':
     case 'vector':
       return value;

@@ -70,7 +70,7 @@ const anyRow: fc.Arbitrary<ThingRow> = fc.record({
   name: awkward,
   note: nullable(awkward),
   amount: nullable(fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 })),
-  size: nullable(fc.oneof(fc.double(), fc.constantFrom(0.1, 5e-324, 1.7976931348623157e308, Infinity, -Infinity))),
+  size: nullable(fc.oneof(fc.double(), fc.constantFrom(0.1, -0, 5e-324, 1.7976931348623157e308, Infinity, -Infinity))),
   total: nullable(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n })),
   done: nullable(fc.boolean()),
   at: nullable(fc.date({ min: new Date('-003000-01-01'), max: new Date('+020000-01-01'), noInvalidDate: true })),
@@ -102,8 +102,8 @@ describe('the statements of a read model', () => {
           );
         });
         const read = await database.query<ThingRow>(`SELECT * FROM ${schema}.things`);
-        expect(new Map(read.map((row) => [row.name, { ...row, size: Object.is(row.size, -0) ? 0 : row.size }]))).toEqual(
-          new Map(last.map((row) => [normalised('text', row.name), { ...stored(row), size: row.size === 0 ? 0 : row.size }])),
+        expect(new Map(read.map((row) => [row.name, row]))).toEqual(
+          new Map(last.map((row) => [normalised('text', row.name), stored(row)])),
         );
       }),
       { numRuns: 25 },
