@@ -15,7 +15,7 @@ const environment = { MNEME_DATA: folder.path, MNEME_EMBEDDING_PROVIDER: 'shared
 afterAll(() => folder.remove());
 
 describe('the command line without a running service', () => {
-  const lock = join(folder.path, 'mneme.lock');
+  const lock = join(folder.path, `mneme.${process.pid}.00000000000000aa.lock`);
   afterAll(() => rmSync(lock, { force: true }));
 
   it(
@@ -33,7 +33,7 @@ describe('the command line without a running service', () => {
   );
 
   it('says who uses the folder, and touches nothing', async () => {
-    writeFileSync(lock, String(process.pid));
+    writeFileSync(lock, '');
     const refused = await mneme(['teams', 'list', '--json'], environment).ended;
     expect([refused.code, refused.stdout]).toEqual([exitCodes.folderInUse, '']);
     expect(failure(refused)).toMatchObject({ code: 'data_folder_in_use' });

@@ -1,107 +1,131 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
+import { z } from 'zod';
+import { masterKeyText } from '../../config/settings.js';
+import { FolderLock, ownersOf } from './folder-lock.js';
 
-/** Another process serves from the folder. */
-export class DataFolderInUse extends Error {
-  readonly code = 'data_folder_in_use';
+export { DataFolderInUse } from './folder-lock.js';
 
-  constructor(folder: string, pid: number) {
-    super(`${folder} is used by process ${pid}; stop it first. If that process is not Mneme, delete ${lockFile(folder)}`);
-  }
+/** The file of the master key is lost or damaged. Its message never quotes what it holds. */
+export class MasterKeyFileUnusable extends Error {
+  readonly code = 'master_key_file_unusable';
 }
+
+const serviceAddress = z.object({ url: z.url(), pid: z.int() });
 
 /** Where a running service can be reached, for the command line. */
-export interface ServiceAddress {
-  readonly url: string;
-  readonly pid: number;
-}
+export type ServiceAddress = Readonly<z.infer<typeof serviceAddress>>;
 
-const lockFile = (folder: string) => join(folder, 'mneme.lock');
 const serviceFile = (folder: string) => join(folder, 'service.json');
 const masterKeyFile = (folder: string) => join(folder, 'master.key');
 const adminKeyFile = (folder: string) => join(folder, 'admin.key');
 
-/** Folders this process holds: a process id in a lock file cannot tell two owners in one process apart. */
-const held = new Set<string>();
-
 /**
  * The folder of the embedded default: database, master key, first admin key, lock, address of the running service.
- * Keys are readable by their owner only (mode 0600).
+ * Files are readable by their owner only (mode 0600).
  */
 export class DataFolder {
-  private constructor(readonly path: string) {}
+  private constructor(
+    readonly path: string,
+    private readonly lock: FolderLock,
+  ) {}
 
   /** Creates the folder where needed and locks it. @throws DataFolderInUse */
   static open(path: string): DataFolder {
     mkdirSync(path, { recursive: true, mode: 0o700 });
-    const owner = held.has(path) ? process.pid : livingOwner(path);
-    if (owner !== undefined) throw new DataFolderInUse(path, owner);
-    writeFileSync(lockFile(path), String(process.pid), { mode: 0o600 });
-    held.add(path);
-    return new DataFolder(path);
+    const lock = FolderLock.take(realpathSync(path));
+    rmSync(serviceFile(path), { force: true }); // of a service that was killed
+    return new DataFolder(path, lock);
   }
 
   get databaseDirectory(): string {
     return join(this.path, 'postgres');
   }
 
-  /** The master key, made at the first start. */
+  /** The master key, made at the first start. @throws MasterKeyFileUnusable */
   masterKey(): Buffer {
     const file = masterKeyFile(this.path);
     if (!existsSync(file)) {
       // A folder that has a database but no master key has lost it: a new one could never open what the old one sealed.
       if (existsSync(this.databaseDirectory))
-        throw new Error(`${file} is missing; without it the data in ${this.path} cannot be read`);
-      writeSecret(file, randomBytes(32).toString('base64'));
+        throw new MasterKeyFileUnusable(`${file} is missing; without it the data in ${this.path} cannot be read`);
+      writeWhole(file, `${randomBytes(32).toString('base64')}\n`);
     }
-    return Buffer.from(readFileSync(file, 'utf8').trim(), 'base64');
+    const text = readFileSync(file, 'utf8').trim();
+    if (!masterKeyText.test(text))
+      throw new MasterKeyFileUnusable(`${file} does not hold 32 bytes in base64; put a copy of the master key there`);
+    return Buffer.from(text, 'base64');
   }
 
   hasAdminKey(): boolean {
-    return existsSync(adminKeyFile(this.path));
+    return readAdminKey(this.path) !== undefined;
   }
 
   writeAdminKey(key: string): void {
-    writeSecret(adminKeyFile(this.path), key);
+    writeWhole(adminKeyFile(this.path), `${key}\n`);
   }
 
   announce(url: string): void {
-    writeFileSync(serviceFile(this.path), JSON.stringify({ url, pid: process.pid } satisfies ServiceAddress), { mode: 0o600 });
+    writeWhole(serviceFile(this.path), JSON.stringify({ url, pid: process.pid } satisfies ServiceAddress));
   }
 
   release(): void {
+    if (!this.lock.held) return; // the folder may be another's by now
     rmSync(serviceFile(this.path), { force: true });
-    rmSync(lockFile(this.path), { force: true });
-    held.delete(this.path);
+    this.lock.release();
   }
 }
 
-/** The service that runs on a data folder, if one does. */
+/** The service that runs on a data folder, if one does and has said where. */
 export function runningService(path: string): ServiceAddress | undefined {
-  if (livingOwner(path) === undefined || !existsSync(serviceFile(path))) return undefined;
-  return JSON.parse(readFileSync(serviceFile(path), 'utf8')) as ServiceAddress;
+  if (!existsSync(serviceFile(path))) return undefined;
+  const address = announced(path);
+  return address && ownersOf(realpathSync(path)).includes(address.pid) ? address : undefined;
 }
 
 export function readAdminKey(path: string): string | undefined {
   const file = adminKeyFile(path);
-  return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined;
+  return (existsSync(file) && readFileSync(file, 'utf8').trim()) || undefined;
 }
 
-/** A lock of a dead process is no lock; nor is one with our own id, which a restarted container gets again. */
-function livingOwner(path: string): number | undefined {
-  if (!existsSync(lockFile(path))) return undefined;
-  const pid = Number(readFileSync(lockFile(path), 'utf8'));
-  if (!Number.isInteger(pid) || pid <= 0 || pid === process.pid) return undefined;
+/** Undefined for a file that is gone again, or was written by something else. */
+function announced(path: string): ServiceAddress | undefined {
   try {
-    process.kill(pid, 0);
-    return pid;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM' ? pid : undefined;
+    return serviceAddress.safeParse(JSON.parse(readFileSync(serviceFile(path), 'utf8'))).data;
+  } catch {
+    return undefined;
   }
 }
 
-function writeSecret(file: string, text: string): void {
-  writeFileSync(file, `${text}\n`, { mode: 0o600, flag: 'w' });
-  chmodSync(file, 0o600);
+/** Either the old text or the new one is there whenever a process dies or the power fails, and no half of a key. */
+function writeWhole(file: string, text: string): void {
+  const written = `${file}.new`;
+  rmSync(written, { force: true }); // or its mode would stay
+  withFile(written, 'wx', (descriptor) => {
+    writeSync(descriptor, text);
+    fsyncSync(descriptor);
+  });
+  renameSync(written, file);
+  withFile(join(file, '..'), 'r', fsyncSync);
+}
+
+function withFile(path: string, flags: string, use: (descriptor: number) => void): void {
+  const descriptor = openSync(path, flags, 0o600);
+  try {
+    use(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
 }
