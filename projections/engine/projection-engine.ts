@@ -134,15 +134,11 @@ export class ProjectionEngine {
   private async buildMissing(missing: readonly ToBuild[]): Promise<void> {
     for (const { projection, build, first } of missing) {
       if (this.stopping.signal.aborted) return;
-      await this.fill(projection, build, first, () => undefined).catch((error: unknown) => this.noteMissing(projection, error));
+      await this.fill(projection, build, first, () => undefined).catch((failure: unknown) => {
+        const error = failure instanceof RebuildFailed ? failure.reason : describeError(failure);
+        this.settings.logger.error({ projection: projection.name, error }, 'a projection could not be built');
+      });
     }
-  }
-
-  private async noteMissing({ name }: Projection, failure: unknown): Promise<void> {
-    const error = failure instanceof RebuildFailed ? failure.reason : describeError(failure);
-    this.settings.logger.error({ projection: name, error }, 'a projection could not be built');
-    // For the status only; when it cannot be written now, the next start tries to build again anyway.
-    await this.settings.database.asOwner((queries) => noteFailedReplacement(queries, name, error)).catch(() => undefined);
   }
 
   private async newBuild(projection: Projection): Promise<Build> {
@@ -180,9 +176,14 @@ export class ProjectionEngine {
     try {
       await rebuild.run();
     } catch (error) {
-      // A build that cannot even be dropped now is dropped by the next start.
-      await this.settings.database.asOwner((queries) => discardBuild(queries, build.schema)).catch(() => undefined);
-      throw error instanceof RebuildFailed ? error : new RebuildFailed(projection.name, describeError(error));
+      const failure = error instanceof RebuildFailed ? error : new RebuildFailed(projection.name, describeError(error));
+      await this.settings.database
+        .asOwner(async (queries) => {
+          await discardBuild(queries, build.schema);
+          await noteFailedReplacement(queries, projection.name, failure.reason);
+        })
+        .catch(() => undefined); // A build that cannot even be dropped now is dropped by the next start.
+      throw failure;
     }
   }
 }
