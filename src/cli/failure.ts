@@ -50,7 +50,7 @@ export const isCliFailure = (error: unknown): error is CliFailure => error insta
 export const usageFailure = (field: string, message: string): CliFailure =>
   new CliFailure(exitCodes.usage, 'usage', message, { field });
 
-export const interrupted = (): CliFailure => new CliFailure(exitCodes.interrupted, 'interrupted', 'interrupted');
+export const interrupted = (): CliFailure => new CliFailure(exitCodes.interrupted, 'interrupted', 'stopped before the end');
 
 /** Exit codes of errors that starting the service, or the database, may throw; by their `code`. */
 const startCodes: Readonly<Record<string, ExitCode>> = {

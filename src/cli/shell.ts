@@ -2,7 +2,7 @@ import { type Configuration, readConfiguration } from '../config/configuration.j
 import { readAdminKey, runningService } from '../database/embedded/data-folder.js';
 import type { RunningService } from '../service.js';
 import { Client } from './client.js';
-import { configurationFailure, interrupted } from './failure.js';
+import { configurationFailure } from './failure.js';
 import type { Output } from './output.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -37,21 +37,16 @@ export class Shell {
     );
   }
 
-  /** Starts a service in this process, and stops it whatever the work does. */
+  /** Starts a service in this process, and stops it whatever the work does; a start is not cut short, so that no database is left half made. */
   async withOwnService<T>(configuration: Configuration, work: (service: RunningService) => Promise<T>): Promise<T> {
     // Only here: loading the service takes longer than most commands do.
     const { startService } = await import('../service.js');
     const service = await startService(configuration);
     try {
-      this.checkInterrupted();
       return await work(service);
     } finally {
       await service.stop();
     }
-  }
-
-  checkInterrupted(): void {
-    if (this.signal.aborted) throw interrupted();
   }
 
   /** The data folder names no service when the database is a server's: one of several replicas may answer, or none. */
