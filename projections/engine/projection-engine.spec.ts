@@ -117,6 +117,9 @@ describe('the projection engine', () => {
           rate: 2,
           eta_seconds: 0,
           last_error: null,
+          build: 1,
+          rebuild: null,
+          rebuild_error: null,
         },
       ]);
     });

@@ -22,6 +22,7 @@ export class ProjectionEngine {
   private readonly gate = new Gate();
   private readonly bell = new Bell();
   private readonly builders = new Map<string, Meter>();
+  private readonly failures = new Map<string, string>();
   private group: ProjectionGroup | undefined;
   private superseded = false;
   private stopping = new AbortController();
@@ -62,6 +63,7 @@ export class ProjectionEngine {
     return readStatus(this.settings, {
       group: this.group?.meter,
       builders: this.builders,
+      failures: this.failures,
       trouble: this.superseded ? 'superseded: another process has taken over' : this.group?.lastTrouble,
     });
   }
@@ -74,7 +76,15 @@ export class ProjectionEngine {
    */
   async rebuild(name: string, onProgress: (progress: RebuildProgress) => void = () => undefined): Promise<void> {
     const projection = this.declared(name);
-    await this.fill(projection, await this.newBuild(projection), false, onProgress);
+    // Before anything is awaited: whoever looks after asking for a rebuild must not see why an earlier one failed.
+    this.failures.delete(name);
+    const build = await this.newBuild(projection);
+    try {
+      await this.fill(projection, build, false, onProgress);
+    } catch (error) {
+      this.failures.set(name, error instanceof RebuildFailed ? error.reason : describeError(error));
+      throw error;
+    }
   }
 
   /**

@@ -141,7 +141,9 @@ describe('a rebuild', () => {
       reason: 'TypeError, at BookLent in position 1',
     });
     expect(await rowsOf(database, duesProjection())).toEqual(before);
-    expect(await worse.status()).toMatchObject([{ state: 'caught_up', position: 2n }]);
+    expect(await worse.status()).toMatchObject([
+      { state: 'caught_up', position: 2n, build: 1, rebuild: null, rebuild_error: 'TypeError, at BookLent in position 1' },
+    ]);
     expect(await schemas()).toEqual(['mneme_dues_1_1']);
   });
 
@@ -166,6 +168,11 @@ describe('a rebuild', () => {
     const rebuilding = hopeless.rebuild('shelf');
     const failed = expect(rebuilding).rejects.toMatchObject({ code: 'rebuild_failed', reason: 'the engine stopped' });
     await new Promise((resolve) => setTimeout(resolve, 50));
+    // While it is being made, beside the build that serves, its position and speed are told.
+    expect((await hopeless.status()).find(({ name }) => name === 'shelf')).toMatchObject({
+      build: 1,
+      rebuild: { position: -1n, rate: 0, eta_seconds: null },
+    });
     await hopeless.stop();
     await failed;
     expect(await schemas()).toEqual(['mneme_readers_1_1', 'mneme_shelf_1_1']);

@@ -14,6 +14,21 @@ export interface ProjectionStatus {
   /** Seconds until the head at the present rate; null when nothing moves. */
   readonly eta_seconds: number | null;
   readonly last_error: string | null;
+  /** Number of the build that serves: it grows with every rebuild. 0 while none serves. */
+  readonly build: number;
+  /** The build that is to replace the one that serves, while it is being made. */
+  readonly rebuild: RebuildStatus | null;
+  /** Why the last rebuild in this process failed; null when it did not. */
+  readonly rebuild_error: string | null;
+}
+
+export interface RebuildStatus {
+  /** Last position whose event is in its rows; -1 before the first. */
+  readonly position: bigint;
+  /** Events a second over the last ten seconds. */
+  readonly rate: number;
+  /** Seconds until it is level with the log at that rate; null when nothing moves. */
+  readonly eta_seconds: number | null;
 }
 
 /** How far a rebuild is. */

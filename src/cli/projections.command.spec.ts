@@ -10,6 +10,9 @@ const projection: Projection = {
   rate: 152.4,
   eta_seconds: 2.5,
   last_error: null,
+  build: 1,
+  rebuild: null,
+  rebuild_error: null,
 };
 
 describe('the time left', () => {

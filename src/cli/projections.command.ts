@@ -17,6 +17,10 @@ export interface Projection {
   readonly rate: number;
   readonly eta_seconds: number | null;
   readonly last_error: string | null;
+  /** Number of the build that serves. */
+  readonly build: number;
+  readonly rebuild: { readonly position: number; readonly rate: number; readonly eta_seconds: number | null } | null;
+  readonly rebuild_error: string | null;
 }
 
 /** Read models: status, rebuild. */
@@ -73,33 +77,43 @@ export function etaText(seconds: number | null): string {
 
 /** Between two looks at a rebuild, milliseconds. */
 const lookMs = 200;
+/** Looks in a row that find neither the rebuild nor its end: the service was stopped in the middle of it. */
+const mostIdleLooks = 50;
 
 async function rebuild(client: Client, { output, signal }: Shell, name: string): Promise<void> {
+  const before = await look(client, name);
   await client.post(pathOf('v1', 'projections', name, 'rebuild'));
-  const built = await followed(client, name, progressBar(output, name), signal);
-  if (built.last_error !== null || built.state === 'stopped') {
-    throw new CliFailure(exitCodes.failed, 'rebuild_failed', built.last_error ?? 'the projection stopped', { field: name });
-  }
+  const built = await followed(client, name, before?.build ?? 0, progressBar(output, name), signal);
   output.result(built, () => `${name} is rebuilt and serves, at position ${built.position}`);
 }
 
-/** Looks at the projection until it is no longer being built. */
-async function followed(client: Client, name: string, bar: ProgressBar, signal: AbortSignal): Promise<Projection> {
+async function look(client: Client, name: string): Promise<Projection | undefined> {
+  const { body } = await client.get<{ items: Projection[] }>(path);
+  return body.items.find((projection) => projection.name === name);
+}
+
+/** Looks until a build with a higher number serves. @throws CliFailure with the reason when the rebuild fails */
+async function followed(client: Client, name: string, build: number, bar: ProgressBar, signal: AbortSignal): Promise<Projection> {
   try {
-    for (;;) {
-      const { body } = await client.get<{ items: Projection[] }>(path);
-      const now = body.items.find((projection) => projection.name === name);
+    for (let idleLooks = 0; idleLooks < mostIdleLooks; idleLooks += 1) {
+      const now = await look(client, name);
       if (!now) throw new CliFailure(exitCodes.failed, 'projection_unknown', 'the projection is gone', { field: name });
+      if (now.rebuild_error !== null) throw rebuildFailed(name, now.rebuild_error);
+      if (now.build > build && now.rebuild === null) return now;
+      if (now.rebuild) idleLooks = 0;
       bar.show(now);
-      if (now.state !== 'building') return now;
       await pause(lookMs, undefined, { signal }).catch(() => {
         throw interrupted();
       });
     }
+    throw rebuildFailed(name, 'the service no longer knows of it');
   } finally {
     bar.stop();
   }
 }
+
+const rebuildFailed = (name: string, reason: string) =>
+  new CliFailure(exitCodes.failed, 'rebuild_failed', reason, { field: name });
 
 interface ProgressBar {
   show(projection: Projection): void;
@@ -119,9 +133,10 @@ function progressBar(output: Output, name: string): ProgressBar {
   });
   bar.start(1, 0, { rate: 0, left: '-' });
   return {
-    show: ({ position, head, rate, eta_seconds }) => {
+    show: ({ head, rebuild }) => {
+      if (!rebuild) return;
       bar.setTotal(Math.max(head + 1, 1));
-      bar.update(position + 1, { rate: rate.toFixed(0), left: etaText(eta_seconds) });
+      bar.update(rebuild.position + 1, { rate: rebuild.rate.toFixed(0), left: etaText(rebuild.eta_seconds) });
     },
     stop: () => bar.stop(),
   };

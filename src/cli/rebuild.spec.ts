@@ -5,17 +5,23 @@ import { exitCodes } from './failure.js';
 import { run } from './program.js';
 import type { Projection } from './projections.command.js';
 
-const standing = (state: Projection['state'], position: number, last_error: string | null = null): Projection => ({
+/** The read model as build 1 serves it, or build 2 once the rebuild is done. */
+const serving = (build: number, more: Partial<Projection> = {}): Projection => ({
   name: 'procedures',
   version: 1,
-  state,
-  position,
+  state: 'caught_up',
+  position: 99,
   head: 99,
-  lag: { positions: 99 - position, seconds: 0 },
-  rate: 50,
-  eta_seconds: (99 - position) / 50,
-  last_error,
+  lag: { positions: 0, seconds: 0 },
+  rate: 0,
+  eta_seconds: 0,
+  last_error: null,
+  build,
+  rebuild: null,
+  rebuild_error: null,
+  ...more,
 });
+const rebuilding = (position: number) => serving(1, { rebuild: { position, rate: 50, eta_seconds: (99 - position) / 50 } });
 
 /** `mneme projections rebuild` against a real HTTP server that tells, look by look, how far the rebuild is. */
 describe('rebuilding a projection from the command line', () => {
@@ -34,6 +40,7 @@ describe('rebuilding a projection from the command line', () => {
   });
   beforeEach(() => {
     started = { status: 202, body: { name: 'procedures', state: 'building' } };
+    looks = [serving(1)];
   });
   afterAll(async () => {
     server.closeAllConnections();
@@ -53,16 +60,16 @@ describe('rebuilding a projection from the command line', () => {
     return { code, ...written };
   }
 
-  it('waits until it is no longer being built', async () => {
-    looks = [standing('building', -1), standing('building', 50), standing('caught_up', 99)];
+  it('waits until a new build serves, although the old one serves all the while', async () => {
+    looks = [serving(1), serving(1), rebuilding(-1), rebuilding(50), serving(2)];
     const { code, stdout, stderr } = await rebuild({ json: true });
     expect({ code, stderr }).toEqual({ code: exitCodes.done, stderr: '' });
-    expect(JSON.parse(stdout)).toEqual(standing('caught_up', 99));
+    expect(JSON.parse(stdout)).toEqual(serving(2));
     expect(looks).toHaveLength(1);
   });
 
-  it('fails with the reason when the rebuild failed', async () => {
-    looks = [standing('building', 50), standing('caught_up', 99, 'ProcedureErased at 51: projection_defect')];
+  it('fails with the reason when the rebuild failed, although the old build still serves', async () => {
+    looks = [serving(1), rebuilding(50), serving(1, { rebuild_error: 'ProcedureErased at 51: projection_defect' })];
     expect(await rebuild()).toEqual({
       code: exitCodes.failed,
       stdout: '',
@@ -77,10 +84,10 @@ describe('rebuilding a projection from the command line', () => {
   });
 
   it('draws progress with rate and time left on a terminal, and nothing elsewhere', async () => {
-    looks = [standing('building', 49), standing('caught_up', 99)];
+    looks = [serving(1), rebuilding(49), serving(2)];
     const drawn = (await rebuild({ terminal: true })).stderr;
     expect(drawn).toContain('50 % | 50/100 | 50 events/s | 1 s left');
-    looks = [standing('building', 49), standing('caught_up', 99)];
+    looks = [serving(1), rebuilding(49), serving(2)];
     expect((await rebuild()).stderr).toBe('');
   });
 });

@@ -368,6 +368,9 @@ describe('the HTTP application', () => {
         position: expect.any(Number) as number,
         lag: { positions: 0, seconds: 0 },
         last_error: null,
+        build: 1,
+        rebuild: null,
+        rebuild_error: null,
       });
     });
 
@@ -378,9 +381,8 @@ describe('the HTTP application', () => {
         if (lines.some((line) => line.includes('projection rebuilt'))) break;
         await sleep(25);
       }
-      expect(
-        (await operator().get<{ items: { state: string }[] }>('/v1/projections')).body.items.map(({ state }) => state),
-      ).not.toContain('building');
+      const { items } = (await operator().get<{ items: { name: string }[] }>('/v1/projections')).body;
+      expect(items.find(({ name }) => name === 'access')).toMatchObject({ build: 2, rebuild: null, rebuild_error: null });
       expect((await operator().get('/v1/teams')).status).toBe(200);
     });
 

@@ -16,6 +16,17 @@ class Lag {
   seconds!: number;
 }
 
+class RebuildView {
+  @ApiProperty({ type: 'integer', description: 'Last position in its rows; -1 before the first.' })
+  position!: number;
+
+  @ApiProperty({ type: Number, description: 'Events a second.' })
+  rate!: number;
+
+  @ApiProperty({ type: Number, nullable: true, description: 'Seconds until it is level with the log at this rate.' })
+  eta_seconds!: number | null;
+}
+
 class ProjectionView {
   @ApiProperty({ type: String })
   name!: string;
@@ -43,6 +54,18 @@ class ProjectionView {
 
   @ApiProperty({ type: String, nullable: true, description: 'Why it stopped; never holds content.' })
   last_error!: string | null;
+
+  @ApiProperty({
+    type: 'integer',
+    description: 'Number of the build that serves; grows with every rebuild, 0 while none serves.',
+  })
+  build!: number;
+
+  @ApiProperty({ type: RebuildView, nullable: true, description: 'The build that is to replace it, while it is being made.' })
+  rebuild!: RebuildView | null;
+
+  @ApiProperty({ type: String, nullable: true, description: 'Why the last rebuild failed; never holds content.' })
+  rebuild_error!: string | null;
 }
 
 class ProjectionList {
@@ -110,9 +133,10 @@ export class ProjectionsController {
   }
 }
 
-const viewOf = ({ position, head, lag, ...rest }: ProjectionStatus): Answer<ProjectionView> => ({
+const viewOf = ({ position, head, lag, rebuild, ...rest }: ProjectionStatus): Answer<ProjectionView> => ({
   ...rest,
   position: Number(position),
   head: Number(head),
   lag: { positions: Number(lag.positions), seconds: lag.seconds },
+  rebuild: rebuild && { ...rebuild, position: Number(rebuild.position) },
 });

@@ -154,7 +154,8 @@ describe('the command line with a running service', () => {
       expect(items.map(({ name }) => name)).toEqual(
         expect.arrayContaining(['access', 'procedures', 'judged_counters', 'event_refs']),
       );
-      expect(await result('projections', 'rebuild', 'access')).toMatchObject({ name: 'access', last_error: null });
+      expect(await result('projections', 'rebuild', 'access')).toMatchObject({ name: 'access', build: 2, rebuild_error: null });
+      expect(await result('projections', 'rebuild', 'access')).toMatchObject({ name: 'access', build: 3, rebuild_error: null });
       expect(((await result('teams', 'list')) as { items: object[] }).items).toHaveLength(1);
       const unknown = await run('projections', 'rebuild', 'nonsense', '--json');
       expect([unknown.code, failure(unknown).code]).toEqual([exitCodes.failed, 'not_found']);
