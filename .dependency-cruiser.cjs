@@ -36,7 +36,7 @@ const impure = [
 ];
 
 const spec = '\\.spec\\.ts$';
-const composition = ['^src/(infrastructure|app\\.module|service|main|all-events)\\.ts$', '^src/cli/'];
+const composition = ['^src/(infrastructure|app\\.module|service|serve|main|all-events)\\.ts$', '^src/cli/'];
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
@@ -125,7 +125,7 @@ module.exports = {
       from: { path: '^src/cli/', pathNot: spec },
       to: {
         path: '^(src|projections)/',
-        pathNot: ['^src/(cli|config|database)/', '^src/service\\.ts$', '^src/access/scopes\\.ts$'],
+        pathNot: ['^src/(cli|config|database)/', '^src/serv(e|ice)\\.ts$', '^src/access/scopes\\.ts$'],
       },
     },
     {
@@ -163,6 +163,8 @@ module.exports = {
   options: {
     doNotFollow: { path: 'node_modules' },
     tsPreCompilationDeps: true,
+    // The code is ESM: a function of ours that is called require imports nothing.
+    moduleSystems: ['es6'],
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'types', 'default'] },
   },
