@@ -113,18 +113,18 @@ function fileVariables(file: string | undefined): Record<string, string> {
 /** @param bad settings whose values are not known: they contradict none */
 function contradictions(values: Settings, bad: ReadonlySet<string>): Problem[] {
   const problems: Problem[] = [];
-  const require = (name: SettingName, because: string) => {
+  const demand = (name: SettingName, because: string) => {
     if (values[name] === undefined && !bad.has(name)) problems.push({ name, problem: `required with ${because}` });
   };
   if (![...bad].some((name) => name.startsWith('MNEME_RANKING_')))
     problems.push(...rankingOptionsProblems(rankingOf(values)).map((problem) => ({ name: 'MNEME_RANKING_*', problem })));
-  if (values.DATABASE_URL) require('MNEME_MASTER_KEY', 'DATABASE_URL; make one with: openssl rand -base64 32');
+  if (values.DATABASE_URL) demand('MNEME_MASTER_KEY', 'DATABASE_URL; make one with: openssl rand -base64 32');
   if (values.MNEME_EMBEDDING_PROVIDER === 'openai') {
     for (const name of ['MNEME_EMBEDDING_URL', 'MNEME_EMBEDDING_MODEL', 'MNEME_EMBEDDING_DIMENSIONS'] as const)
-      require(name, 'MNEME_EMBEDDING_PROVIDER=openai');
+      demand(name, 'MNEME_EMBEDDING_PROVIDER=openai');
   }
-  if (values.MNEME_INTENT_URL) require('MNEME_INTENT_MODEL', 'MNEME_INTENT_URL');
-  if (values.MNEME_EVALUATOR_URL) require('MNEME_EVALUATOR_MODEL', 'MNEME_EVALUATOR_URL');
+  if (values.MNEME_INTENT_URL) demand('MNEME_INTENT_MODEL', 'MNEME_INTENT_URL');
+  if (values.MNEME_EVALUATOR_URL) demand('MNEME_EVALUATOR_MODEL', 'MNEME_EVALUATOR_URL');
   return problems;
 }
 

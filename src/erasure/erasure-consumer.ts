@@ -4,7 +4,7 @@ import { isDatabaseUnavailable } from '../database/errors.js';
 import { isLogUnavailable } from '../event-log/errors.js';
 import type { EventLog, LogItem } from '../event-log/event-log.js';
 import { parseStreamName } from '../event-log/stream-name.js';
-import { errorFacts } from '../http/error-facts.js';
+import { errorFacts } from '../error-facts.js';
 import type { KeyDestroyer } from './key-destroyer.js';
 
 export interface ErasureConsumerOptions {

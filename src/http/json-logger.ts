@@ -1,7 +1,7 @@
 import type { LoggerService } from '@nestjs/common';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import type { Configuration } from '../config/configuration.js';
-import { errorFacts } from './error-facts.js';
+import { errorFacts } from '../error-facts.js';
 
 const secrets: readonly [RegExp, string][] = [
   [/\b([a-z][a-z0-9+.-]{1,30}:\/\/)[^\s"']*@/gi, '$1[redacted]@'],

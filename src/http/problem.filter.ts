@@ -1,6 +1,6 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { errorFacts } from './error-facts.js';
+import { errorFacts } from '../error-facts.js';
 import { JsonLogger } from './json-logger.js';
 import { problemOf } from './problem.js';
 import { sendProblem } from './problem-reply.js';
