@@ -1,6 +1,6 @@
 import embedded from './jest.config.js';
 
-/** The service killed with -9 again and again. An ordinary run kills it some times only; see MNEME_TEST_KILLS. */
+/** The service killed with -9, and its log taken away, again and again; MNEME_TEST_KILLS says how often. */
 const onServer = process.env.MNEME_TEST_DATABASE_URL ? [] : ['\\.native\\.spec\\.ts$'];
 
 export default {

@@ -1,2 +1,2 @@
-/** How often one crash test kills the service: a few times in an ordinary run, 50 times in `npm run test:crash`. */
-export const kills = Number(process.env.MNEME_TEST_KILLS ?? '5');
+/** How often one crash test kills the service: 50 times in `npm run test:crash`, unless it says otherwise. */
+export const kills = Number(process.env.MNEME_TEST_KILLS ?? '50');
