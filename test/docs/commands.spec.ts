@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { compiledFile, packageRoot } from '../../src/config/package-root.js';
-import { type Served, start, temporaryFolder } from '../support/command-line.js';
+import { temporaryFolder } from '../support/command-line.js';
+import { type ServiceProcess, startServiceProcess } from '../support/service-process.js';
 import { differingFields, missingLines } from './documented-output.js';
 import { type Block, type Page, pages } from './markdown.js';
 
@@ -36,10 +37,10 @@ npm() {
 describe('commands in the docs', () => {
   const all = pages();
   const folder = temporaryFolder();
-  let service: Served;
+  let service: ServiceProcess;
 
   beforeAll(async () => {
-    service = await start({ MNEME_DATA: folder.path });
+    service = await startServiceProcess({ MNEME_DATA: folder.path });
   }, patience);
   afterAll(async () => {
     await service.stop();

@@ -17,14 +17,10 @@ interface Started {
   readonly ended: Promise<Ended>;
 }
 
-/** The compiled `mneme`, as a process of its own. */
-export const mneme = (words: readonly string[], environment: Environment = {}): Started =>
-  compiled('src/cli/mneme.js', words, environment);
-
-/** With nothing of the test's own environment but what a process needs. */
-function compiled(file: string, words: readonly string[], environment: Environment): Started {
+/** The compiled `mneme`, as a process of its own, with nothing of the test's own environment but what a process needs. */
+export function mneme(words: readonly string[], environment: Environment = {}): Started {
   const { PATH = '', HOME = '' } = process.env;
-  const child = spawn(process.execPath, [compiledFile(file), ...words], {
+  const child = spawn(process.execPath, [compiledFile('src/cli/mneme.js'), ...words], {
     env: { PATH, HOME, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -51,10 +47,6 @@ export interface Served {
 
 /** `mneme serve`, once it answers. */
 export const serve = (environment: Environment): Promise<Served> => served(mneme(['serve'], { MNEME_PORT: '0', ...environment }));
-
-/** What `npm start` runs, once it answers. */
-export const start = (environment: Environment): Promise<Served> =>
-  served(compiled('src/main.js', [], { MNEME_PORT: '0', ...environment }));
 
 async function served({ process: child, ended }: Started): Promise<Served> {
   const early = ended.then(({ code, stderr }) => {
