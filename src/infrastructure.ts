@@ -44,6 +44,8 @@ export interface Infrastructure {
   readonly logger: JsonLogger;
   /** Of the embedded default; undefined with DATABASE_URL. */
   readonly folder: DataFolder | undefined;
+  /** Resolves when the embedded database ends by itself; nothing works any more. A server's database may come back. */
+  readonly databaseLost: Promise<Error>;
   readonly database: Database;
   readonly keys: DataKeys;
   readonly keyDestroyer: KeyDestroyer;
@@ -82,122 +84,114 @@ class Started {
     this.stops.push(stop);
   }
 
+  /** Stops everything, whatever fails on the way: the lock of the data folder goes last. @throws the first failure */
   async stop(): Promise<void> {
-    for (let stop = this.stops.pop(); stop; stop = this.stops.pop()) await stop();
+    const failures: unknown[] = [];
+    for (let stop = this.stops.pop(); stop; stop = this.stops.pop()) await stop().catch((error: unknown) => failures.push(error));
+    if (failures.length > 0) throw failures[0];
   }
 }
+
+/** What every stage of the start needs. */
+interface Opening {
+  readonly configuration: Configuration;
+  readonly overrides: Overrides;
+  readonly logger: JsonLogger;
+  readonly started: Started;
+}
+
+type Stage<Part extends keyof Infrastructure> = Pick<Infrastructure, Part>;
 
 /**
  * Starts and connects everything below the HTTP layer.
  *
- * @throws DataFolderInUse, DatabaseUnsuitable, DatabaseUnavailable, MasterKeyMismatch, LogMismatch with messages that say what to do
+ * @throws DataFolderInUse, MasterKeyFileUnusable, DatabaseUnsuitable, DatabaseUnavailable, MasterKeyMismatch, LogMismatch with
+ *   messages that say what to do
  */
 export async function openInfrastructure(configuration: Configuration, overrides: Overrides = {}): Promise<Infrastructure> {
   const started = new Started();
   try {
-    return await open(configuration, overrides, started);
+    return await open({
+      configuration,
+      overrides,
+      logger: overrides.logger ?? new JsonLogger(configuration.logLevel),
+      started,
+    });
   } catch (error) {
-    await started.stop();
+    await started.stop().catch(() => undefined); // what stopped the start says more
     throw error;
   }
 }
 
-async function open(configuration: Configuration, overrides: Overrides, started: Started): Promise<Infrastructure> {
-  const logger = overrides.logger ?? new JsonLogger(configuration.logLevel);
-  const clock = overrides.clock ?? new SystemClock();
-  const { database, masterKey, folder } = await openDatabase(configuration, overrides.database, started);
-  await checkRequirements(database);
-  await migrate(database);
-
-  const keys = new DataKeys(database, masterKey);
-  await keys.checkMasterKey();
+async function open(opening: Opening): Promise<Infrastructure> {
+  const { configuration, overrides, logger, started } = opening;
+  const storage = await openStorage(opening);
   // What it measures is started further down: a scrape comes only once everything runs.
   const metrics: Metrics = new Metrics({
-    log: () => log.head(),
-    projections: () => engine.status(),
-    embeddings: () => embeddingWorker.status(),
+    log: () => events.log.head(),
+    projections: () => readers.engine.status(),
+    embeddings: () => models.embeddingWorker.status(),
   });
-  const log = new MeasuredEventLog(openEventLog(configuration, database, logger, started), metrics);
-  const codec = new Codec(eventCatalogue, keys, configuration.streamPrefix);
-  const streams = new Streams(log, codec);
-  const { logId } = await openLog(streams);
-
-  const embedder = overrides.embedder ?? openEmbedder(configuration.embedding);
-  started.add(() => embedder.close());
-  const documents = [procedureDocuments];
-  const embeddingWorker = new EmbeddingWorker({ database, generator: embedder, keys, documents, logger: logger.records });
-  const engine = new ProjectionEngine({
-    database,
-    log,
-    codec,
-    logId,
-    projections: allProjections,
-    logger: logger.records,
-    embeddingContract: embedder.contract.id,
-    onBatch: () => embeddingWorker.wake(),
-  });
-  const keyDestroyer = new KeyDestroyer(database, keys);
-  const erasureConsumer = new ErasureConsumer({
-    database,
-    log,
-    logId,
-    streamPrefix: configuration.streamPrefix,
-    keyDestroyer,
-    logger: logger.records,
-  });
-  for (const part of [erasureConsumer, engine, embeddingWorker]) {
-    await part.start();
-    started.add(() => part.stop());
-  }
-
+  const events = await openEvents(opening, storage, metrics);
+  const models = openModels(opening, storage);
+  const readers = await startReaders(opening, { ...storage, ...events, ...models });
   return {
     configuration,
-    clock,
+    clock: overrides.clock ?? new SystemClock(),
     logger,
-    folder,
-    database,
-    keys,
-    keyDestroyer,
-    erasureConsumer,
-    log,
-    logIdentity: new LogIdentity(logId),
-    codec,
-    streams,
-    engine,
     metrics,
-    histories: new MemoryHistory(database, log, codec, engine),
-    embedder,
-    embeddingWorker,
-    vectors: new VectorCache(database, keys, embedder.contract, documents),
-    intents: overrides.intents ?? (configuration.intent && new OpenAiIntentExtractor(configuration.intent)),
-    evaluator: overrides.evaluator ?? (configuration.evaluator && new OpenAiEvaluator(configuration.evaluator)),
+    ...storage,
+    ...events,
+    ...models,
+    ...readers,
     stop: () => started.stop(),
   };
 }
 
+type Storage = Stage<'database' | 'databaseLost' | 'folder' | 'keys'>;
+
+/** The database with everything that no start can do without: roles, tables, and data keys that the master key opens. */
+async function openStorage(opening: Opening): Promise<Storage> {
+  const { masterKey, ...storage } = await openDatabase(opening);
+  await checkRequirements(storage.database);
+  await migrate(storage.database);
+  const keys = new DataKeys(storage.database, masterKey);
+  await keys.checkMasterKey();
+  return { ...storage, keys };
+}
+
 /** The server of DATABASE_URL, or the embedded PostgreSQL in the data folder with the keys beside it. */
-async function openDatabase(
-  { database: { url, pool }, masterKey, dataFolder }: Configuration,
-  given: Database | undefined,
-  started: Started,
-): Promise<{ database: Database; masterKey: MasterKey; folder: DataFolder | undefined }> {
-  if (url !== undefined) {
+async function openDatabase(opening: Opening): Promise<Omit<Storage, 'keys'> & { masterKey: MasterKey }> {
+  const { configuration, overrides, started } = opening;
+  const { database: settings, masterKey, dataFolder } = configuration;
+  if (settings.url !== undefined) {
     if (!masterKey) throw new Error('a server database needs MNEME_MASTER_KEY');
-    const database = given ?? new Database(url, false, pool);
-    if (!given) started.add(() => database.close());
-    return { database, masterKey: new MasterKey(masterKey), folder: undefined };
+    const database = overrides.database ?? new Database(settings.url, false, settings.pool);
+    if (!overrides.database) started.add(() => database.close());
+    return { database, databaseLost: new Promise(() => undefined), folder: undefined, masterKey: new MasterKey(masterKey) };
   }
   const folder = DataFolder.open(dataFolder);
   started.add(() => Promise.resolve(folder.release()));
-  const key = masterKey ?? folder.masterKey();
+  const key = new MasterKey(masterKey ?? folder.masterKey());
   const embedded = await startEmbeddedPostgres(folder.databaseDirectory);
   started.add(() => embedded.stop());
   const database = new Database(embedded.url, true, 1);
   started.add(() => database.close());
-  return { database, masterKey: new MasterKey(key), folder };
+  return { database, databaseLost: embedded.died, folder, masterKey: key };
 }
 
-function openEventLog({ eventLog }: Configuration, database: Database, logger: JsonLogger, started: Started): EventLog {
+type Events = Stage<'log' | 'logIdentity' | 'codec' | 'streams'>;
+
+/** The event log, measured, and what writes and reads our events in it. */
+async function openEvents(opening: Opening, { database, keys }: Storage, metrics: Metrics): Promise<Events> {
+  const log = new MeasuredEventLog(openEventLog(opening, database), metrics);
+  const codec = new Codec(eventCatalogue, keys, opening.configuration.streamPrefix);
+  const streams = new Streams(log, codec);
+  const { logId } = await openLog(streams);
+  return { log, logIdentity: new LogIdentity(logId), codec, streams };
+}
+
+function openEventLog({ configuration: { eventLog }, logger, started }: Opening, database: Database): EventLog {
   switch (eventLog.kind) {
     case 'postgres': {
       const log = new PostgresEventLog(database);
@@ -214,6 +208,22 @@ function openEventLog({ eventLog }: Configuration, database: Database, logger: J
   }
 }
 
+type Models = Stage<'embedder' | 'embeddingWorker' | 'vectors' | 'intents' | 'evaluator'>;
+
+/** The models that are configured, and what keeps and fills in their vectors; the worker is not started yet. */
+function openModels({ configuration, overrides, logger, started }: Opening, { database, keys }: Storage): Models {
+  const embedder = overrides.embedder ?? openEmbedder(configuration.embedding);
+  started.add(() => embedder.close());
+  const documents = [procedureDocuments];
+  return {
+    embedder,
+    embeddingWorker: new EmbeddingWorker({ database, generator: embedder, keys, documents, logger: logger.records }),
+    vectors: new VectorCache(database, keys, embedder.contract, documents),
+    intents: overrides.intents ?? (configuration.intent && new OpenAiIntentExtractor(configuration.intent)),
+    evaluator: overrides.evaluator ?? (configuration.evaluator && new OpenAiEvaluator(configuration.evaluator)),
+  };
+}
+
 function openEmbedder(settings: EmbeddingSettings): EmbeddingGenerator {
   switch (settings.provider) {
     case 'bundled':
@@ -225,4 +235,30 @@ function openEmbedder(settings: EmbeddingSettings): EmbeddingGenerator {
     default:
       return settings satisfies never;
   }
+}
+
+type Readers = Stage<'engine' | 'keyDestroyer' | 'erasureConsumer' | 'histories'>;
+
+/** Starts all that follows the log, the erasures first: what they find is to be gone before anything shows it. */
+async function startReaders(
+  { configuration: { streamPrefix }, logger: { records: logger }, started }: Opening,
+  { database, keys, log, logIdentity: { logId }, codec, embedder, embeddingWorker }: Storage & Events & Models,
+): Promise<Readers> {
+  const keyDestroyer = new KeyDestroyer(database, keys);
+  const erasureConsumer = new ErasureConsumer({ database, log, logId, streamPrefix, keyDestroyer, logger });
+  const engine = new ProjectionEngine({
+    database,
+    log,
+    codec,
+    logId,
+    projections: allProjections,
+    logger,
+    embeddingContract: embedder.contract.id,
+    onBatch: () => embeddingWorker.wake(),
+  });
+  for (const part of [erasureConsumer, engine, embeddingWorker]) {
+    await part.start();
+    started.add(() => part.stop());
+  }
+  return { engine, keyDestroyer, erasureConsumer, histories: new MemoryHistory(database, log, codec, engine) };
 }

@@ -1,16 +1,12 @@
 import { readConfiguration } from './config/configuration.js';
-import { startService } from './service.js';
+import { serve, toldToStop } from './serve.js';
 
-/** Serves until it is told to stop. What stops start-up is told in one line that says what to do. */
+/** The service as a process of its own. What it ends with is told in words that say what to do. */
+const signal = toldToStop();
 try {
-  const service = await startService(readConfiguration(process.env));
-  service.infrastructure.logger.records.info({ url: service.url }, 'Mneme serves');
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => {
-      void service.stop().then(() => process.exit(0));
-    });
-  }
+  await serve(readConfiguration(process.env), { signal });
+  process.exit(0);
 } catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : 'Mneme could not start'}\n`);
-  process.exitCode = 1;
+  process.stderr.write(`${error instanceof Error ? error.message : 'Mneme failed'}\n`);
+  process.exit(1);
 }

@@ -1,4 +1,5 @@
 import { CommandBus } from '@nestjs/cqrs';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { ensureFirstAdminKey } from './access/first-admin-key.js';
 import { AppModule } from './app.module.js';
 import type { Configuration } from './config/configuration.js';
@@ -15,32 +16,50 @@ export interface RunningService {
   stop(): Promise<void>;
 }
 
+/** Another process listens there. */
+export class PortInUse extends Error {
+  readonly code = 'port_in_use';
+
+  constructor(host: string, port: number) {
+    super(`port ${port} of ${host} is in use; set MNEME_PORT to another one`);
+  }
+}
+
 /**
  * Starts the whole service: infrastructure, then HTTP. The embedded default gets its first admin key, and names its address
  * in the data folder for the command line.
+ *
+ * @throws PortInUse, and what `openInfrastructure` throws; nothing is left running then
  */
 export async function startService(configuration: Configuration, overrides: Overrides = {}): Promise<RunningService> {
   const infrastructure = await openInfrastructure(configuration, overrides);
+  let app: NestFastifyApplication | undefined;
+  const stop = async () => {
+    try {
+      await app?.close();
+    } finally {
+      await infrastructure.stop();
+    }
+  };
   try {
-    const app = await createApplication(AppModule.on(infrastructure));
-    const { host, port } = configuration.http;
-    await app.listen(port, host);
+    app = await createApplication(AppModule.on(infrastructure));
+    await listen(app, configuration.http);
     const url = addressOf(await app.getUrl());
     const { folder, clock } = infrastructure;
     if (folder) await ensureFirstAdminKey(app.get(CommandBus), clock, folder);
     folder?.announce(url);
-    return {
-      url,
-      localOperatorKey: app.get(LocalOperator).key,
-      infrastructure,
-      stop: async () => {
-        await app.close();
-        await infrastructure.stop();
-      },
-    };
+    return { url, localOperatorKey: app.get(LocalOperator).key, infrastructure, stop };
   } catch (error) {
-    await infrastructure.stop();
+    await stop().catch(() => undefined); // what stopped the start says more
     throw error;
+  }
+}
+
+async function listen(app: NestFastifyApplication, { host, port }: Configuration['http']): Promise<void> {
+  try {
+    await app.listen(port, host);
+  } catch (error) {
+    throw (error as NodeJS.ErrnoException).code === 'EADDRINUSE' ? new PortInUse(host, port) : error;
   }
 }
 
