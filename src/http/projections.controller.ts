@@ -3,7 +3,7 @@ import { ApiParam, ApiProperty } from '@nestjs/swagger';
 import { ProjectionEngine } from '../../projections/engine/projection-engine.js';
 import type { ProjectionStatus } from '../../projections/engine/status.js';
 import { OperatorsAllowed, RequireScope } from './authentication.js';
-import { errorFacts } from './error-facts.js';
+import { errorFacts } from '../error-facts.js';
 import { HttpProblem, notFound } from './http-problem.js';
 import { JsonLogger } from './json-logger.js';
 import { type Answer, Operation } from './openapi.js';

@@ -1,1 +1,0 @@
-export { errorFacts } from '../error-facts.js';
