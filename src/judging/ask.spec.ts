@@ -83,6 +83,7 @@ describe('asking for an intent', () => {
     ['an intent with capitals', { intent: 'Refund', confidence: 1 }],
     ['an intent with a space', { intent: 'refund order', confidence: 1 }],
     ['an intent with a line break', { intent: 'refund\n', confidence: 1 }],
+    ['an intent that begins with a hyphen', { intent: '-refund', confidence: 1 }],
     ['an intent that is too long', { intent: 'a'.repeat(65), confidence: 1 }],
     ['no intent', { confidence: 1 }],
     ['an invalid intent below the threshold', { intent: 'Refund', confidence: 0 }],

@@ -1,5 +1,6 @@
 import { aborted, withDeadline, type Wait } from '../embedding/deadline.js';
 import { AdapterDefect, DependencyUnavailable, exceptionType } from '../embedding/errors.js';
+import { isSlug, slugRule } from '../slug.js';
 import type { Evaluator, JudgedRun } from './evaluator.js';
 import type { IntentExtractor } from './intent-extractor.js';
 
@@ -16,8 +17,6 @@ export interface IntentWait extends Wait {
   /** Least confidence, 0 to 1, at which the intent is used. */
   readonly minConfidence: number;
 }
-
-const slug = /^[a-z0-9_-]{1,64}$/;
 
 /** Whether an answer is judged and kept: not blank, at most 32,000 Unicode code points (not UTF-16 units). */
 export function judgeable(answer: string): boolean {
@@ -43,9 +42,7 @@ export function judgeable(answer: string): boolean {
 export async function askIntent(extractor: IntentExtractor, question: string, wait: IntentWait): Promise<string | undefined> {
   const answer = await asked((signal) => extractor.extract(question, signal), wait, 'intent_unavailable');
   const { intent, confidence } = fields(answer);
-  if (typeof intent !== 'string' || !slug.test(intent)) {
-    throw new AdapterDefect('intent extractor', 'intent must be 1 to 64 lower-case letters, digits, hyphens and underscores');
-  }
+  if (!isSlug(intent)) throw new AdapterDefect('intent extractor', `intent must be ${slugRule}`);
   if (typeof confidence !== 'number' || !(confidence >= 0 && confidence <= 1)) {
     throw new AdapterDefect('intent extractor', 'confidence must be a number from 0 to 1');
   }

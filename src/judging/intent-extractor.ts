@@ -1,6 +1,6 @@
 /** What an extractor makes of a question. */
 export interface ExtractedIntent {
-  /** Slug: lower-case letters, digits, hyphens and underscores, 1 to 64. */
+  /** A slug, see `slugRule`. */
   readonly intent: string;
   /** 0 to 1. */
   readonly confidence: number;

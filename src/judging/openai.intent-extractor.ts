@@ -1,10 +1,11 @@
 import type { ModelEndpoint } from '../embedding/model-endpoint.js';
+import { slugOf, slugRule } from '../slug.js';
 import { IntentExtractor, type ExtractedIntent } from './intent-extractor.js';
 import { askForJson } from './openai-chat.js';
 
 const instructions = `You name the intent of a question: what its author wants to get done, whatever the particulars.
 Answer with one JSON object and nothing else: {"intent": "<slug>", "confidence": <number>}
-- intent: 1 to 64 lower-case letters, digits, hyphens and underscores; a verb and what it is done to, for example "refund-order".
+- intent: ${slugRule}; a verb and what it is done to, for example "refund-order".
   Questions that ask for the same must get the same slug: leave out names, numbers, dates and other particulars.
 - confidence: from 0 to 1, how sure you are that the question has this one intent; below 0.5 when it is vague or has several.`;
 
@@ -22,15 +23,7 @@ export class OpenAiIntentExtractor extends IntentExtractor {
 
 function read({ intent, confidence }: Readonly<Record<string, unknown>>): ExtractedIntent | undefined {
   if (typeof intent !== 'string' || typeof confidence !== 'number') return undefined;
+  // Models slip in capitals and spaces now and then; at temperature 0 they would do so for ever.
   const slug = slugOf(intent);
-  return slug === '' || !(confidence >= 0 && confidence <= 1) ? undefined : { intent: slug, confidence };
+  return slug === undefined || !(confidence >= 0 && confidence <= 1) ? undefined : { intent: slug, confidence };
 }
-
-/** Models slip in capitals and spaces now and then; at temperature 0 they would do so for ever. */
-const slugOf = (text: string): string =>
-  text
-    .toLowerCase()
-    .replace(/[^a-z0-9_-]+/g, '-')
-    .replace(/^-+/, '')
-    .slice(0, 64)
-    .replace(/-+$/, '');

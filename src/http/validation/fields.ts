@@ -10,6 +10,7 @@ import {
   ValidateNested,
   type ValidationOptions,
 } from 'class-validator';
+import { isSlug, slugPattern, slugRule } from '../../slug.js';
 import { type PropertyShape, type RequestClass, shapeProperty } from './hydrate.js';
 import { codePoints, isStorable } from './text.js';
 import { parseTimestamp } from './timestamp.js';
@@ -97,15 +98,13 @@ export const CodePoints = (min: number, max: number, options?: FieldOptions): Pr
     options,
   );
 
-export const slugPattern = /^[a-z0-9](?:[a-z0-9_.-]{0,62}[a-z0-9])?$/;
-
 /** Lower-case name of 1 to 64 letters, digits and `_ . -`, that begins and ends with a letter or digit. */
 export const Slug = (options?: FieldOptions): PropertyDecorator =>
   field(
     {
       name: 'slug',
-      message: 'must be 1 to 64 lower-case letters, digits or _ . - and begin and end with a letter or digit',
-      holds: (value) => typeof value === 'string' && slugPattern.test(value),
+      message: `must be ${slugRule}`,
+      holds: isSlug,
       schema: { type: 'string', pattern: slugPattern.source, maxLength: 64 },
     },
     options,
