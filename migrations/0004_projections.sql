@@ -5,6 +5,7 @@ CREATE TABLE mneme.projection_group (
   single boolean PRIMARY KEY DEFAULT true CHECK (single),
   log_id text NOT NULL, -- a checkpoint means nothing on another log
   position bigint NOT NULL, -- last position applied; -1 before the first
+  lease_until timestamptz NOT NULL DEFAULT '-infinity', -- until then its owner is taken to be alive
   epoch bigint NOT NULL, -- grows with every owner: an owner of an earlier epoch cannot write any more
   generation bigint NOT NULL DEFAULT 0 -- grows with every switch of a build, so that the owner notices those of other processes
 );

@@ -241,7 +241,7 @@ type Readers = Stage<'engine' | 'keyDestroyer' | 'erasureConsumer' | 'histories'
 
 /** Starts all that follows the log, the erasures first: what they find is to be gone before anything shows it. */
 async function startReaders(
-  { configuration: { streamPrefix }, logger: { records: logger }, started }: Opening,
+  { configuration: { streamPrefix, projectionLeaseMs }, logger: { records: logger }, started }: Opening,
   { database, keys, log, logIdentity: { logId }, codec, embedder, embeddingWorker }: Storage & Events & Models,
 ): Promise<Readers> {
   const keyDestroyer = new KeyDestroyer(database, keys);
@@ -254,6 +254,8 @@ async function startReaders(
     projections: allProjections,
     logger,
     embeddingContract: embedder.contract.id,
+    // The embedded database's folder is locked: whoever projected there before is dead.
+    leaseMs: database.embedded ? 0 : projectionLeaseMs,
     onBatch: () => embeddingWorker.wake(),
   });
   for (const part of [erasureConsumer, engine, embeddingWorker]) {

@@ -44,11 +44,26 @@ export async function lockGroup(queries: Queries): Promise<GroupRow> {
   return row;
 }
 
-/** @returns the new owner's epoch: who held an earlier one cannot write any more */
-export async function takeEpoch(queries: Queries): Promise<bigint> {
-  const [row] = await queries.query<{ epoch: bigint }>(`UPDATE mneme.projection_group SET epoch = epoch + 1 RETURNING epoch`);
-  if (!row) throw new Error('the projection group has no row');
-  return row.epoch;
+/**
+ * @param leaseMs how long the new owner is taken to be alive; 0 asks nobody whether the old one is
+ * @returns the new owner's epoch: who held an earlier one cannot write any more; undefined while the old owner is alive
+ */
+export async function takeEpoch(queries: Queries, leaseMs: number): Promise<bigint | undefined> {
+  const [row] = await queries.query<{ epoch: bigint }>(
+    `UPDATE mneme.projection_group SET epoch = epoch + 1, lease_until = clock_timestamp() + $1 * interval '1 millisecond'
+     WHERE $1 = 0 OR lease_until < clock_timestamp() RETURNING epoch`,
+    [leaseMs],
+  );
+  return row?.epoch;
+}
+
+/** Says that the owner is alive for so long from now on; 0 says that it has ended. @returns false when another took over */
+export async function renewLease(queries: Queries, epoch: bigint, leaseMs: number): Promise<boolean> {
+  const renewed = await queries.execute(
+    `UPDATE mneme.projection_group SET lease_until = clock_timestamp() + $2 * interval '1 millisecond' WHERE epoch = $1`,
+    [epoch, leaseMs],
+  );
+  return renewed === 1;
 }
 
 /**

@@ -28,6 +28,12 @@ export interface ProjectionEngineOptions {
   readonly batchEvents?: number;
   /** Longest wait for more events before a batch is applied, milliseconds; default 50. */
   readonly batchMs?: number;
+  /**
+   * How long an owner that says nothing is taken to be alive, milliseconds. A process that starts beside a living owner
+   * stands by, and takes over when the owner ends or falls silent. Default 0: whoever starts takes over at once, for the
+   * embedded database, whose folder is locked, and whose owner is therefore dead.
+   */
+  readonly leaseMs?: number;
   /** Vectors of this contract are copied from the cache into new rows; none are without it. */
   readonly embeddingContract?: string;
   /** Called after each batch that was committed. */
@@ -65,6 +71,7 @@ export function engineSettings(options: ProjectionEngineOptions): EngineSettings
     logger: silent,
     batchEvents: 500,
     batchMs: 50,
+    leaseMs: 0,
     onBatch: () => undefined,
     embeddingContract: undefined,
     ...options,

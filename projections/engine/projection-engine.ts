@@ -1,14 +1,16 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { discardBuild, makeBuild } from './build-life.js';
 import { lockGroup, noteFailedReplacement, type Build } from './builds.js';
 import { ProjectionUnknown, RebuildFailed, RebuildRunning } from './errors.js';
 import { describeError } from './failures.js';
 import { ProjectionGroup } from './group.js';
+import { Lease } from './lease.js';
 import { engineSettings, type EngineSettings, type ProjectionEngineOptions } from './options.js';
 import { Bell, Gate, type Meter } from './pacing.js';
 import { readProgress, readStatus, standingOf } from './progress.js';
 import type { Projection } from './projection.js';
 import { Rebuild } from './rebuild.js';
-import { checkLog, takeOver, type ToBuild } from './start-up.js';
+import { checkLog, takeOver, type Ownership, type ToBuild } from './start-up.js';
 import type { ProjectionStatus, RebuildProgress } from './status.js';
 
 export type { EngineLogger, EventDecoder, ProjectionEngineOptions } from './options.js';
@@ -34,7 +36,8 @@ export class ProjectionEngine {
   }
 
   /**
-   * Makes missing schemas, takes ownership of the group, and starts applying events. Projections that are new to a log
+   * Makes missing schemas, takes ownership of the group, and starts applying events; stands by while another owner is alive,
+   * and takes over when it ends. Projections that are new to a log
    * that was read already are built meanwhile and join the group when they are level with it.
    *
    * @throws LogMismatch when the checkpoints belong to another log or lie beyond its head
@@ -42,11 +45,10 @@ export class ProjectionEngine {
   async start(): Promise<void> {
     if (this.running) throw new Error('the projection engine runs already');
     await checkLog(this.settings);
-    const { epoch, toBuild } = await takeOver(this.settings);
+    const owned = await takeOver(this.settings);
     this.stopping = new AbortController();
     this.superseded = false;
-    this.group = new ProjectionGroup(this.settings, epoch, this.gate, this.bell);
-    this.running = Promise.all([this.runGroup(this.group), this.buildMissing(toBuild)]);
+    this.running = this.keepOwning(owned);
   }
 
   /** Ends after the batch at hand, rebuilds too. */
@@ -135,8 +137,35 @@ export class ProjectionEngine {
     return projection;
   }
 
+  /** Projects while it owns the group, and stands by in between. */
+  private async keepOwning(first: Ownership | undefined): Promise<void> {
+    for (let owned = first ?? (await this.standBy()); owned; owned = await this.standBy()) {
+      const lease = new Lease(this.settings, owned.epoch);
+      lease.start();
+      this.group = new ProjectionGroup(this.settings, owned.epoch, this.gate, this.bell);
+      await Promise.all([this.runGroup(this.group), this.buildMissing(owned.toBuild)]);
+      await lease.end();
+    }
+  }
+
+  /** @returns undefined when the engine stops; without leases nobody can tell that the other owner has ended, so nobody takes over */
+  private async standBy(): Promise<Ownership | undefined> {
+    const { leaseMs, logger } = this.settings;
+    const { signal } = this.stopping;
+    while (!signal.aborted && leaseMs > 0) {
+      await pause(leaseMs / 5, undefined, { signal }).catch(() => undefined);
+      if (isAborted(signal)) return undefined;
+      const owned = await takeOver(this.settings).catch(() => undefined); // A database that is away has no owner to tell of.
+      if (!owned) continue;
+      logger.info({}, 'the process that projected has ended; this one projects now');
+      return owned;
+    }
+    return undefined;
+  }
+
   private async runGroup(group: ProjectionGroup): Promise<void> {
     this.superseded = (await group.run(this.stopping.signal)) === 'superseded';
+    this.group = this.superseded ? undefined : group;
     if (this.superseded) this.settings.logger.warn({}, 'another process projects now; this one stands by');
   }
 
@@ -197,3 +226,6 @@ export class ProjectionEngine {
     }
   }
 }
+
+/** Read anew after every await, which the compiler's narrowing does not know. */
+const isAborted = (signal: AbortSignal): boolean => signal.aborted;

@@ -36,13 +36,24 @@ function checkLogId(group: GroupRow, logId: string): void {
     );
 }
 
-/** Takes the group over and makes what is missing, in one transaction: of two processes that start at once, the second waits. */
-export async function takeOver({ database, logId, projections }: EngineSettings): Promise<{ epoch: bigint; toBuild: ToBuild[] }> {
+/** What comes with owning the group. */
+export interface Ownership {
+  readonly epoch: bigint;
+  readonly toBuild: readonly ToBuild[];
+}
+
+/**
+ * Takes the group over and makes what is missing, in one transaction: of two processes that start at once, the second waits.
+ *
+ * @returns undefined when another owner is alive
+ */
+export async function takeOver({ database, logId, projections, leaseMs }: EngineSettings): Promise<Ownership | undefined> {
   return database.asOwner(async (queries) => {
     await createGroup(queries, logId);
     const group = await lockGroup(queries);
     checkLogId(group, logId);
-    const epoch = await takeEpoch(queries);
+    const epoch = await takeEpoch(queries, leaseMs);
+    if (epoch === undefined) return undefined;
     const builds = await readBuilds(queries);
     for (const { schema } of builds.filter(({ state }) => state === 'building')) await discardBuild(queries, schema);
     const serving = new Map(builds.filter(({ state }) => state !== 'building').map((build) => [build.name, build]));

@@ -17,6 +17,7 @@ export class Configuration {
   declare readonly client: { url: string | undefined; apiKey: string | undefined };
   declare readonly minPositionWaitMs: number;
   declare readonly idempotencyPatienceMs: number;
+  declare readonly projectionLeaseMs: number;
   declare readonly embedding: EmbeddingSettings;
   declare readonly intent: (ChatEndpoint & { timeoutMs: number }) | undefined;
   declare readonly evaluator: ChatEndpoint | undefined;
@@ -181,6 +182,7 @@ function configurationOf(values: Settings): Configuration {
     client: { url: values.MNEME_URL, apiKey: values.MNEME_API_KEY },
     minPositionWaitMs: values.MNEME_MIN_POSITION_WAIT_MS,
     idempotencyPatienceMs: values.MNEME_IDEMPOTENCY_WAIT_MS,
+    projectionLeaseMs: values.MNEME_PROJECTION_LEASE_MS,
     embedding: embeddingOf(values),
     intent: intent && { ...intent, timeoutMs: values.MNEME_INTENT_TIMEOUT_MS },
     evaluator: chatEndpoint(values.MNEME_EVALUATOR_URL, values.MNEME_EVALUATOR_MODEL, values.MNEME_EVALUATOR_API_KEY),

@@ -59,6 +59,9 @@ export const settings = {
     .default(5_000)
     .describe('How long a read waits for its min_position, in milliseconds.'),
 
+  MNEME_PROJECTION_LEASE_MS: integer(500, 600_000)
+    .default(10_000)
+    .describe('How long a service that fell silent keeps the projections, in milliseconds; then another one takes over.'),
   MNEME_IDEMPOTENCY_WAIT_MS: integer(0, 60_000)
     .default(10_000)
     .describe('How long a command waits for an equal one that is being carried out, in milliseconds.'),
