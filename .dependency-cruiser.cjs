@@ -25,6 +25,7 @@ const deciders = [
 const buildingBlocks = [
   '^src/event-log/(domain-event|stream-name)\\.ts$',
   '^src/access/(scopes|settings)\\.ts$',
+  '^src/uuid\\.ts$',
   '^projections/engine/projection\\.ts$',
 ];
 const pure = ['^src/ranking/', ...deciders, ...buildingBlocks, '^projections/.+\\.projection\\.ts$'];
@@ -109,6 +110,7 @@ module.exports = {
           '^src/database/database\\.ts$',
           ...deciders,
           '^src/access/settings\\.ts$',
+          '^src/uuid\\.ts$',
         ],
       },
     },

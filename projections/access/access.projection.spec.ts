@@ -1,10 +1,11 @@
 import type { RecordedEvent } from '../../src/event-log/domain-event.js';
+import { systemTeamId, tableTeamId } from '../../src/event-log/stream-name.js';
 import type { TeamEvent } from '../../src/access/team.js';
 import { defaultSettings } from '../../src/access/settings.js';
 import { type Change, lookup, type Table } from '../engine/projection.js';
 import { Coverage, RowSet } from '../engine/row-set.js';
 import { shapeOf } from '../engine/table-shape.js';
-import { accessProjection, apiKeys, noTeamId, profiles, teams } from './access.projection.js';
+import { accessProjection, apiKeys, profiles, teams } from './access.projection.js';
 
 const team = '11111111-1111-4111-8111-111111111111';
 const profile = '22222222-2222-4222-8222-222222222222';
@@ -47,7 +48,7 @@ function rowsAfter(events: readonly TeamEvent[], { of = team, times = 1 } = {}) 
       for (const change of accessProjection.changes(event, rows.view(coverage))) apply(rows, change);
     }
   }
-  const team_id = of === 'system' ? noTeamId : of;
+  const team_id = tableTeamId(of);
   const all = new Coverage();
   for (const table of [teams, profiles, apiKeys]) all.add(lookup(table as Table<{ team_id: string }>, { team_id }));
   const view = rows.view(all);
@@ -130,7 +131,7 @@ describe('the read model of access', () => {
   it('keeps operator keys under the zero team, which is nobody’s', () => {
     const operator: TeamEvent = { ...issued, profile_id: null, scopes: ['admin'], expires_at: null };
     const rows = rowsAfter([operator], { of: 'system' });
-    expect(rows.key).toMatchObject({ team_id: noTeamId, profile_id: null, scopes: 'admin', expires_at: null });
+    expect(rows.key).toMatchObject({ team_id: systemTeamId, profile_id: null, scopes: 'admin', expires_at: null });
   });
 
   it('has no name where it was erased or left out', () => {

@@ -1,9 +1,7 @@
 import { isRedacted, type RecordedEvent, type Sealed } from '../../src/event-log/domain-event.js';
+import { tableTeamId } from '../../src/event-log/stream-name.js';
 import type { TeamEvent } from '../../src/access/team.js';
 import { type Change, type Lookup, lookup, projection, put, type Rows, table } from '../engine/projection.js';
-
-/** Team of operator keys in tables, where teams are UUIDs. */
-export const noTeamId = '00000000-0000-0000-0000-000000000000';
 
 export type TeamRow = {
   team_id: string;
@@ -153,7 +151,7 @@ export const accessProjection = projection<TeamEvent>({
   },
 });
 
-const teamIdOf = ({ team }: RecordedEvent): string => (team === 'system' ? noTeamId : team);
+const teamIdOf = ({ team }: RecordedEvent): string => tableTeamId(team);
 
 const nameOf = (content: Sealed<{ name?: string }>): string | null => (isRedacted(content) ? null : (content.name ?? null));
 

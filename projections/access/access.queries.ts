@@ -39,7 +39,7 @@ export function profilesAfter(queries: Queries, team: string, { after = start, l
   );
 }
 
-/** @param team UUID; `noTeamId` for operator keys, which only the system role sees */
+/** @param team UUID; `systemTeamId` for operator keys, which only the system role sees */
 export function apiKeysAfter(queries: Queries, team: string, { after = start, limit }: Slice): Promise<ApiKeyRow[]> {
   return queries.query<ApiKeyRow>(
     `SELECT team_id, key_id, profile_id, name, scopes, expires_at, revoked, created_at, created_position, revision

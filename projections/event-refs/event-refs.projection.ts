@@ -1,5 +1,6 @@
 import type { DomainEvent, RecordedEvent } from '../../src/event-log/domain-event.js';
 import { systemTeam } from '../../src/event-log/stream-name.js';
+import { isUuid } from '../../src/uuid.js';
 import { type Projection, projection, put, table } from '../engine/projection.js';
 
 export type EventRefRow = {
@@ -27,12 +28,10 @@ export const eventRefsTable = table<EventRefRow>({
   key: ['team_id', 'memory_id', 'position'],
 });
 
-const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-
 /** The memories an event is about: the one whose stream it stands in, and the procedure that a run belongs to. */
 export function memoryIdsOf({ streamId, data }: RecordedEvent): string[] {
   const named = [streamId, (data as DomainEvent & { procedure_id?: unknown }).procedure_id];
-  return [...new Set(named.filter((id): id is string => typeof id === 'string' && uuid.test(id)))];
+  return [...new Set(named.filter(isUuid))];
 }
 
 /** Tells trace where to read; everything that trace shows is then read from the log. */

@@ -1,9 +1,9 @@
 import { type IQueryHandler, Query, QueryHandler } from '@nestjs/cqrs';
-import { type ApiKeyRow, noTeamId, type ProfileRow, type TeamRow } from '../../projections/access/access.projection.js';
+import type { ApiKeyRow, ProfileRow, TeamRow } from '../../projections/access/access.projection.js';
 import { apiKeysAfter, profilesAfter, type Slice, teamExists, teamsAfter } from '../../projections/access/access.queries.js';
 import { Database, type Queries } from '../database/database.js';
 import { CommandRefused } from '../event-log/execute.js';
-import { systemTeam } from '../event-log/stream-name.js';
+import { systemTeam, systemTeamId } from '../event-log/stream-name.js';
 
 /** Teams in the order they were created. */
 export class ListTeams extends Query<TeamRow[]> {
@@ -60,7 +60,7 @@ export class ListKeysHandler implements IQueryHandler<ListKeys> {
 
   execute({ team, slice }: ListKeys): Promise<ApiKeyRow[]> {
     if (team === systemTeam) {
-      return this.database.as('mneme_system', (queries) => apiKeysAfter(queries, noTeamId, slice));
+      return this.database.as('mneme_system', (queries) => apiKeysAfter(queries, systemTeamId, slice));
     }
     return inTeam(this.database, team, (queries) => apiKeysAfter(queries, team, slice));
   }

@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../database/database.js';
 import { DataKeys } from '../encryption/data-keys.js';
-import { systemTeam } from '../event-log/stream-name.js';
-import { noTeamId } from '../../projections/access/access.projection.js';
+import { systemTeam, systemTeamId, tableTeamId } from '../event-log/stream-name.js';
 import { apiKeyHash, newApiKey, pepperRef } from './api-key.js';
 import { isScope, type Scope } from './scopes.js';
 
@@ -45,7 +44,7 @@ export class ApiKeyHashes {
     const made = await this.database.as('mneme_system', (queries) =>
       queries.execute(
         `INSERT INTO mneme.api_key_hashes (team_id, key_id, key_hash) VALUES ($1, $2, $3) ON CONFLICT (team_id, key_id) DO NOTHING`,
-        [tableTeam(team), keyId, hash],
+        [tableTeamId(team), keyId, hash],
       ),
     );
     return made === 1 ? key : undefined;
@@ -53,7 +52,7 @@ export class ApiKeyHashes {
 
   async forget(team: string, keyId: string): Promise<void> {
     await this.database.as('mneme_system', (queries) =>
-      queries.execute(`DELETE FROM mneme.api_key_hashes WHERE team_id = $1 AND key_id = $2`, [tableTeam(team), keyId]),
+      queries.execute(`DELETE FROM mneme.api_key_hashes WHERE team_id = $1 AND key_id = $2`, [tableTeamId(team), keyId]),
     );
   }
 
@@ -65,7 +64,7 @@ export class ApiKeyHashes {
     );
     if (!row) return undefined;
     return {
-      team: row.team_id === noTeamId ? systemTeam : row.team_id,
+      team: row.team_id === systemTeamId ? systemTeam : row.team_id,
       keyId: row.key_id,
       profile: row.profile_id ?? undefined,
       scopes: row.scopes.split(' ').filter(isScope),
@@ -81,5 +80,3 @@ export class ApiKeyHashes {
     return this.pepper;
   }
 }
-
-const tableTeam = (team: string): string => (team === systemTeam ? noTeamId : team);

@@ -1,8 +1,9 @@
 import { Body, Controller, Get, Post, Query } from '@nestjs/common';
 import { CommandBus, QueryBus } from '@nestjs/cqrs';
-import { type ApiKeyRow, noTeamId } from '../../projections/access/access.projection.js';
+import type { ApiKeyRow } from '../../projections/access/access.projection.js';
 import { Clock } from '../config/clock.js';
 import { deriveId } from '../event-log/ids.js';
+import { systemTeamId } from '../event-log/stream-name.js';
 import { Actor, OperatorsAllowed, RequireScope } from '../http/authentication.js';
 import { Command, type HttpCommand } from '../http/command-context.js';
 import { type Answer, Operation } from '../http/openapi.js';
@@ -91,7 +92,7 @@ export class KeysController {
 
 const viewOf = (row: ApiKeyRow): Answer<KeyView> => ({
   key_id: row.key_id,
-  team_id: row.team_id === noTeamId ? null : row.team_id,
+  team_id: row.team_id === systemTeamId ? null : row.team_id,
   profile_id: row.profile_id,
   name: row.name,
   scopes: row.scopes.split(' '),

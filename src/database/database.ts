@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { isUuid } from '../uuid.js';
 import { DatabaseUnavailable, databaseError } from './errors.js';
 
 /**
@@ -18,8 +19,6 @@ export interface Queries {
 
 /** Longest wait for one statement, milliseconds. Ours take far less; migrations have a connection of their own. */
 const queryTimeoutMs = 60_000;
-
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /**
  * The pool and its transactions. Never open a second transaction while holding one: the embedded database has exactly
@@ -52,7 +51,7 @@ export class Database {
 
   /** Reads and writes of one team. `snapshot` makes it read-only and REPEATABLE READ, so that all statements see one moment. */
   asTeam<T>(team: string, work: (queries: Queries) => Promise<T>, { snapshot = false } = {}): Promise<T> {
-    if (!uuid.test(team)) throw new TypeError('team must be a UUID in lower case');
+    if (!isUuid(team)) throw new TypeError('team must be a UUID in lower case');
     return this.transaction(`${begin(snapshot)}; SET LOCAL ROLE mneme_app; SET LOCAL mneme.team_id = '${team}'`, work);
   }
 

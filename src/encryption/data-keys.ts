@@ -1,5 +1,7 @@
 import { hkdfSync, randomBytes } from 'node:crypto';
 import type { Database, Queries } from '../database/database.js';
+import { systemTeam, systemTeamId, tableTeamId } from '../event-log/stream-name.js';
+import { isUuid } from '../uuid.js';
 import { keyBytes } from './aes-gcm.js';
 import { KeyErased, KeyUnavailable, MasterKeyMismatch } from './errors.js';
 import type { MasterKey } from './master-key.js';
@@ -157,16 +159,12 @@ async function insertMissing(queries: Queries, teamId: string, owners: string[],
   return [...rows, ...others];
 }
 
-/** Stands for the team `system` in the table, where teams are UUIDs. */
-const systemTeamId = '00000000-0000-0000-0000-000000000000';
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-
 const keyAad = ({ team, owner }: KeyRef): string => `${team}|${owner}`;
 
 function checkedTeamId(team: string): string {
-  if (team === 'system') return systemTeamId;
-  if (!uuid.test(team) || team === systemTeamId) throw new TypeError('team must be a UUID in lower case, or system');
-  return team;
+  if (team !== systemTeam && (!isUuid(team) || team === systemTeamId))
+    throw new TypeError('team must be a UUID in lower case, or system');
+  return tableTeamId(team);
 }
 
 function checkedOwner(ref: KeyRef): KeyRef {

@@ -1,3 +1,4 @@
+import { isUuid } from '../uuid.js';
 import { AppendTooLarge } from './errors.js';
 import { appendSizeLimit, eventSizeLimit, type Append, type NewEvent } from './event-log.js';
 
@@ -10,8 +11,6 @@ export const isInvalidAppend = (error: unknown): error is InvalidAppend => error
 
 /** Bytes of UTF-8 of a stream name or an event type: PostgreSQL indexes at most 2,704 bytes an entry, and names are short. */
 export const nameSizeLimit = 1024;
-
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /** Half of a UTF-16 pair has no UTF-8 form: it would be stored as U+FFFD, other bytes than were hashed. */
 const halfOfAPair = /\p{Surrogate}/u;
@@ -33,7 +32,7 @@ export function checkAppend({ stream, events, expected }: Append): number {
 }
 
 function checkEvent({ id, type, data, metadata }: NewEvent, index: number): number {
-  if (!uuid.test(id)) throw new InvalidAppend(`the id of event ${index} is not a UUID in lower case`);
+  if (!isUuid(id)) throw new InvalidAppend(`the id of event ${index} is not a UUID in lower case`);
   checkName(`the type of event ${index}`, type);
   const bytes = Buffer.byteLength(data) + Buffer.byteLength(metadata);
   // Before parsing, which takes longer the larger the text is.

@@ -1,6 +1,11 @@
 /** Team part of streams that belong to no team. */
 export const systemTeam = 'system';
 
+/** Stands for `system` in tables, where teams are UUIDs. No team has it. */
+export const systemTeamId = '00000000-0000-0000-0000-000000000000';
+
+export const tableTeamId = (team: string): string => (team === systemTeam ? systemTeamId : team);
+
 /** A stream without the installation's prefix. */
 export interface StreamId {
   readonly kind: string;

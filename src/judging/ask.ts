@@ -1,6 +1,7 @@
 import { aborted, withDeadline, type Wait } from '../embedding/deadline.js';
 import { AdapterDefect, DependencyUnavailable, exceptionType } from '../embedding/errors.js';
 import { isSlug, slugRule } from '../slug.js';
+import { codePoints } from '../text.js';
 import type { Evaluator, JudgedRun } from './evaluator.js';
 import type { IntentExtractor } from './intent-extractor.js';
 
@@ -21,12 +22,8 @@ export interface IntentWait extends Wait {
 /** Whether an answer is judged and kept: not blank, at most 32,000 Unicode code points (not UTF-16 units). */
 export function judgeable(answer: string): boolean {
   if (answer.trim() === '') return false;
-  if (answer.length <= longestJudgedAnswer) return true;
-  // A code point is at most two UTF-16 units, so longer texts need no count.
-  if (answer.length > 2 * longestJudgedAnswer) return false;
-  let points = 0;
-  for (const point of answer) points += point.length > 0 ? 1 : 0;
-  return points <= longestJudgedAnswer;
+  // A code point is at most two UTF-16 units: a text that is longer still needs no count.
+  return answer.length <= 2 * longestJudgedAnswer && codePoints(answer) <= longestJudgedAnswer;
 }
 
 /**

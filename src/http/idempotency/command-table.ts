@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../database/database.js';
 import { isDatabaseUnavailable } from '../../database/errors.js';
-import { systemTeam } from '../../event-log/stream-name.js';
+import { tableTeamId } from '../../event-log/stream-name.js';
 
 /** A command as its key and its request identify it. */
 export interface CommandKey {
@@ -21,9 +21,6 @@ export interface StoredReceipt {
   readonly revision: bigint | 'no_stream';
 }
 
-const noTeam = '00000000-0000-0000-0000-000000000000';
-const teamId = (team: string): string => (team === systemTeam ? noTeam : team);
-
 /** Receipts by command. Not a read model: only what was answered can be answered again. */
 @Injectable()
 export class CommandTable {
@@ -33,7 +30,7 @@ export class CommandTable {
     const [row] = await this.database.as('mneme_system', (queries) =>
       queries.query<{ fingerprint: string; status: number; receipt: string; position: bigint; revision: bigint | null }>(
         'SELECT fingerprint, status, receipt, position, revision FROM mneme.commands WHERE team_id = $1 AND command_id = $2',
-        [teamId(team), commandId],
+        [tableTeamId(team), commandId],
       ),
     );
     if (!row) return undefined;
@@ -48,7 +45,7 @@ export class CommandTable {
   async keep({ team, commandId }: CommandKey, receipt: StoredReceipt): Promise<void> {
     const { fingerprint, status, body, position, revision } = receipt;
     const values = [
-      teamId(team),
+      tableTeamId(team),
       commandId,
       fingerprint,
       status,

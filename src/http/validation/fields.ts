@@ -11,8 +11,9 @@ import {
   type ValidationOptions,
 } from 'class-validator';
 import { isSlug, slugPattern, slugRule } from '../../slug.js';
+import { codePoints, isStorable } from '../../text.js';
+import { isUuid } from '../../uuid.js';
 import { type PropertyShape, type RequestClass, shapeProperty } from './hydrate.js';
-import { codePoints, isStorable } from './text.js';
 import { parseTimestamp } from './timestamp.js';
 
 /**
@@ -110,12 +111,10 @@ export const Slug = (options?: FieldOptions): PropertyDecorator =>
     options,
   );
 
-const uuidPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-
 /** A UUID in lower case, from any spelling of its letters; undefined for anything else. */
 export const parseUuid = (value: unknown): string | undefined => {
   const lower = typeof value === 'string' ? value.toLowerCase() : '';
-  return uuidPattern.test(lower) ? lower : undefined;
+  return isUuid(lower) ? lower : undefined;
 };
 
 /** UUID in any case; handlers see lower case. */

@@ -1,5 +1,5 @@
+import { isStorable } from '../../text.js';
 import { type FieldProblem } from '../http-problem.js';
-import { isStorable } from './text.js';
 
 /** Deepest nesting of arrays and objects in a request. Anything deeper could only be meant to exhaust a stack. */
 export const deepestNesting = 64;
