@@ -4,7 +4,7 @@ import { filterOf } from './filter.js';
 import * as messages from './messages.js';
 import { type Ending, type Node } from './node.js';
 import { beforeAll, compare, type Place, placeOf } from './place.js';
-import { type ReadCall } from './read-service.js';
+import { type ReadCall } from './read-call.js';
 import { invalidPosition } from './rpc-errors.js';
 import { pageSize, Subscription } from './subscription.js';
 import { type StoredEvent } from './stored-events.js';

@@ -1,15 +1,14 @@
-import { type ServerWritableStream } from '@grpc/grpc-js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { AllSubscription } from './all-subscription.js';
 import { type ReadFault } from './faults.js';
 import { filterOf } from './filter.js';
 import { readEvent, streamName, streamNotFound } from './messages.js';
 import { admit, disturbance, type Ending, type Node, perform } from './node.js';
+import { drained, type ReadCall } from './read-call.js';
 import * as errors from './rpc-errors.js';
 import { type StoredEvent } from './stored-events.js';
 import { StreamSubscription } from './stream-subscription.js';
 
-export type ReadCall = ServerWritableStream<streams.ReadReq, streams.ReadResp>;
 type ReadEnding = Ending & { readonly call: ReadCall };
 type Options = streams.ReadReq.Options;
 
@@ -63,17 +62,6 @@ function readOnce(node: Node, ending: ReadEnding, options: Options, stream: stri
     },
   });
 }
-
-/** Resolves when the client has taken what was written, or is gone. */
-export const drained = (call: ReadCall): Promise<void> =>
-  new Promise((resolve) => {
-    const events = ['drain', 'close', 'cancelled'];
-    const done = (): void => {
-      for (const event of events) call.off(event, done);
-      resolve();
-    };
-    for (const event of events) call.on(event, done);
-  });
 
 /** A fault that befalls after some events is kept for later. */
 function timed(fault: ReadFault | undefined): [now: ReadFault | undefined, later: ReadFault | undefined] {

@@ -1,7 +1,7 @@
 import type streams from '@eventstore/db-client/generated/streams_pb.js';
 import { type ReadFault } from './faults.js';
 import { type Ending, type Node } from './node.js';
-import { type ReadCall } from './read-service.js';
+import { type ReadCall } from './read-call.js';
 import { streamDeleted } from './rpc-errors.js';
 import { pageSize, Subscription } from './subscription.js';
 import { type StoredEvent } from './stored-events.js';

@@ -3,7 +3,7 @@ import type streams from '@eventstore/db-client/generated/streams_pb.js';
 import { type OpenCallFault, type ReadFault } from './faults.js';
 import * as messages from './messages.js';
 import { disturbance, type Ending, type Node } from './node.js';
-import { drained, type ReadCall } from './read-service.js';
+import { drained, type ReadCall } from './read-call.js';
 import { RpcError } from './rpc-errors.js';
 import { type StoredEvent } from './stored-events.js';
 
