@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startTimer } from './timer.js';
+import { inTime, startTimer } from './timer.js';
 
 describe('a timer', () => {
   it('waits longer than one of Node’s can, in steps', async () => {
@@ -26,4 +26,19 @@ describe('a timer', () => {
     await sleep(40);
     expect(fired).toBe(false);
   });
+});
+
+describe('work in time', () => {
+  it('gives what it comes to', async () => expect(await inTime(Promise.resolve(1), 1_000)).toBe(1));
+
+  it('gives what it fails with', async () => expect(inTime(Promise.reject(new Error('down')), 1_000)).rejects.toThrow('down'));
+
+  it('is late when it takes longer, and may fail then unheard', async () => {
+    const failing = sleep(20).then(() => Promise.reject(new Error('down')));
+    expect(await inTime(failing, 5)).toBe('late');
+    await sleep(30);
+  });
+
+  it('is late at once when there is no time left', async () =>
+    expect(await inTime(sleep(1_000, 1, { ref: false }), -1)).toBe('late'));
 });

@@ -16,3 +16,20 @@ export function startTimer(milliseconds: number, fire: () => void, longestStep: 
   wait(milliseconds);
   return () => clearTimeout(timer);
 }
+
+/**
+ * What the work comes to, or `late` when it takes longer; it goes on then, and nobody hears of it.
+ *
+ * @throws what the work throws in time
+ */
+export async function inTime<T>(work: Promise<T>, milliseconds: number): Promise<T | 'late'> {
+  let stop = () => {};
+  const late = new Promise<'late'>((resolve) => {
+    stop = startTimer(milliseconds, () => resolve('late'));
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    stop();
+  }
+}

@@ -5,6 +5,7 @@ import type { ProjectionStatus } from '../../projections/engine/status.js';
 import { Database } from '../database/database.js';
 import { ErasureConsumer } from '../erasure/erasure-consumer.js';
 import { EventLog } from '../event-log/event-log.js';
+import { inTime } from '../timer.js';
 import { Public } from './authentication.js';
 import { HttpProblem } from './http-problem.js';
 import { type Answer, Operation } from './openapi.js';
@@ -102,16 +103,8 @@ const healthOf = ({ name, state, lag }: ProjectionStatus): Answer<ProjectionHeal
 });
 
 /** Whether a probe succeeds in time. */
-async function answers(probe: Promise<unknown>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), probeTimeoutMs);
-  });
-  try {
-    return await Promise.race([probe.then(() => true), late]);
-  } catch {
-    return false;
-  } finally {
-    clearTimeout(timer);
-  }
-}
+const answers = (probe: Promise<unknown>): Promise<boolean> =>
+  inTime(probe, probeTimeoutMs).then(
+    (answer) => answer !== 'late',
+    () => false,
+  );

@@ -1,6 +1,7 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { ProjectionStatus } from '../../projections/engine/status.js';
 import type { PendingCounts } from '../embedding/embedding-documents.js';
+import { inTime } from '../timer.js';
 
 /** What is read at the moment of a scrape. Each may fail: a scrape tells what can be told. */
 export interface MetricSources {
@@ -84,9 +85,9 @@ export class Metrics {
   /** The text that Prometheus scrapes. */
   async scrape(): Promise<string> {
     const [log, projections, embeddings] = await Promise.all([
-      inTime(this.sources.log().then(() => true)),
-      inTime(this.sources.projections()),
-      inTime(this.sources.embeddings()),
+      answerOf(this.sources.log().then(() => true)),
+      answerOf(this.sources.projections()),
+      answerOf(this.sources.embeddings()),
     ]);
     this.logUp.set(log === undefined ? 0 : 1);
     for (const status of projections ?? []) this.show(status);
@@ -114,16 +115,8 @@ export class Metrics {
 }
 
 /** Undefined when it fails or takes too long. */
-async function inTime<T>(source: Promise<T>): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), sourceTimeoutMs);
-  });
-  try {
-    return await Promise.race([source, late]);
-  } catch {
-    return undefined;
-  } finally {
-    clearTimeout(timer);
-  }
-}
+const answerOf = <T>(source: Promise<T>): Promise<T | undefined> =>
+  inTime(source, sourceTimeoutMs).then(
+    (answer) => (answer === 'late' ? undefined : answer),
+    () => undefined,
+  );

@@ -1,3 +1,5 @@
+import { inTime } from '../../timer.js';
+
 /** What became of a command. `failed` is not remembered: whoever waited may try. */
 type Outcome<Result> = { readonly done: Result } | 'failed';
 
@@ -20,7 +22,7 @@ export class InFlight<Result> {
   async share(key: string, work: () => Promise<Result>, patienceMs: number): Promise<Result | undefined> {
     const deadline = performance.now() + patienceMs;
     for (let before = this.running.get(key); before; before = this.running.get(key)) {
-      const outcome = await within(before, deadline - performance.now());
+      const outcome = await inTime(before, deadline - performance.now());
       if (outcome === 'late') return undefined;
       if (outcome !== 'failed') return outcome.done;
     }
@@ -39,17 +41,5 @@ export class InFlight<Result> {
     } finally {
       this.running.delete(key);
     }
-  }
-}
-
-async function within<T>(promise: Promise<T>, ms: number): Promise<T | 'late'> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<'late'>((resolve) => {
-    timer = setTimeout(() => resolve('late'), Math.max(0, ms));
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
   }
 }
