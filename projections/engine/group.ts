@@ -1,3 +1,4 @@
+import { Backoff } from '../../src/backoff.js';
 import { applyEvents, type Target } from './apply.js';
 import { BatchSize } from './batch-size.js';
 import { advanceGroup, readBuilds, readGroup, stopBuild, type Build, type GroupRow } from './builds.js';
@@ -6,7 +7,7 @@ import { LogMismatch } from './errors.js';
 import { describeError, isPassing } from './failures.js';
 import { LogBatches, type Batch } from './log-batches.js';
 import type { EngineSettings } from './options.js';
-import { Backoff, type Bell, type Gate, Meter } from './pacing.js';
+import { type Bell, type Gate, Meter, outagePauses } from './pacing.js';
 import { applyUntilPoison, type Poison } from './poison.js';
 
 /** What the group knows of itself between batches. */
@@ -59,7 +60,7 @@ export class ProjectionGroup {
    * pauses and from the checkpoint, which is read anew each time.
    */
   async run(signal: AbortSignal): Promise<'stopped' | 'superseded'> {
-    const backoff = new Backoff();
+    const backoff = new Backoff(outagePauses);
     while (!signal.aborted) {
       try {
         await this.follow(signal, () => this.recovered(backoff));

@@ -1,22 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import type { DelayBounds } from '../../src/backoff.js';
 
-const shortestPauseMs = 50;
-const longestPauseMs = 5000;
-
-/** Growing pauses between attempts, each of random length up to its limit, so that many processes do not come back at once. */
-export class Backoff {
-  private attempts = 0;
-
-  reset(): void {
-    this.attempts = 0;
-  }
-
-  /** Returns early when the signal aborts. */
-  async pause(signal: AbortSignal): Promise<void> {
-    const limit = Math.min(longestPauseMs, shortestPauseMs * 2 ** this.attempts++);
-    await sleep(Math.random() * limit, undefined, { signal }).catch(() => undefined);
-  }
-}
+/** Between attempts while something is down. */
+export const outagePauses: DelayBounds = { first: 50, longest: 5_000 };
 
 /** One at a time, in the order they came. */
 export class Gate {

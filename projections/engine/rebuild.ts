@@ -1,3 +1,4 @@
+import { Backoff } from '../../src/backoff.js';
 import type { RecordedEvent } from '../../src/event-log/domain-event.js';
 import type { StoredEvent } from '../../src/event-log/event-log.js';
 import { applyEvents, type Target } from './apply.js';
@@ -9,7 +10,7 @@ import { RebuildFailed } from './errors.js';
 import { isPassing } from './failures.js';
 import { Gathering, type Batch } from './log-batches.js';
 import { rebuildBatchEvents, type EngineSettings } from './options.js';
-import { Backoff, type Gate, Meter } from './pacing.js';
+import { type Gate, Meter, outagePauses } from './pacing.js';
 import { applyUntilPoison } from './poison.js';
 import type { Projection } from './projection.js';
 import { analyze } from './schema-sql.js';
@@ -66,7 +67,7 @@ export class Rebuild {
 
   /** Tries again what fails for passing trouble, from the position the database knows: a commit whose answer was lost may have succeeded. */
   private async persist(step: () => Promise<unknown>): Promise<void> {
-    const backoff = new Backoff();
+    const backoff = new Backoff(outagePauses);
     for (let again = false; ; again = true) {
       try {
         if (again && (await this.served())) return;

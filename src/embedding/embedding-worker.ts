@@ -1,4 +1,5 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
+import { growingDelay } from '../backoff.js';
 import type { Database } from '../database/database.js';
 import type { DataKeys } from '../encryption/data-keys.js';
 import { embedBatch } from './embedding-batch.js';
@@ -14,7 +15,7 @@ import {
 } from './embedding-documents.js';
 import type { EmbeddingGenerator } from './embedding-generator.js';
 import { exceptionType } from './errors.js';
-import { growingDelay, Pause } from './pause.js';
+import { Pause } from './pause.js';
 import { VectorCache, vectorText, type CachedVector, type VectorText } from './vector-cache.js';
 
 export interface EmbeddingLogger {

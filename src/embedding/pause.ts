@@ -25,14 +25,3 @@ export class Pause {
     this.finish?.();
   }
 }
-
-/**
- * Doubles with every attempt and is half random, so that those who failed together do not come back together.
- *
- * @param attempt 1 for the first
- * @returns milliseconds
- */
-export function growingDelay(attempt: number, { first, longest }: { first: number; longest: number }): number {
-  const full = Math.min(longest, first * 2 ** Math.min(attempt - 1, 40));
-  return full * (0.5 + 0.5 * Math.random());
-}
