@@ -82,7 +82,8 @@ describe('the event log in EventStoreDB', () => {
   });
 
   it('leaves the rest of many appends unsent when the server falls silent', async () => {
-    const log = on.open({ appendDeadlineMs: 300 });
+    const log = on.open({ appendDeadlineMs: 500 });
+    await log.append(stream, newEvents(1), { expected });
     on.server.faults.inject('batch_append', { kind: 'silence' }, { times: 'until_cleared' });
     const appends = Array.from({ length: 1000 }, (_, index) => ({
       stream: `${stream}-${index}`,

@@ -13,6 +13,7 @@ import {
 import { Appender } from './appender.js';
 import { openConnection, type Connection, type LogLogger } from './connection.js';
 import { Ending } from './ending.js';
+import { InFlight, type FlightLimits } from './in-flight.js';
 import { Reader } from './reader.js';
 import { Subscription, type Patience } from './subscription.js';
 
@@ -28,8 +29,8 @@ export interface EventStoreDbEventLogOptions {
   readonly watchdogMs?: number;
 }
 
-/** Appends of one `appendMany` that are on their way at once. */
-const pipelined = 128;
+/** What of one `appendMany` is on its way at once. */
+const pipeline: FlightLimits = { count: 128, bytes: 4 * 1024 * 1024 };
 
 /** How long the server has to say that a subscription caught up before the log is looked at. Old ones never say it. */
 const catchingUpMs = 250;
@@ -59,27 +60,32 @@ export class EventStoreDbEventLog extends EventLog {
   }
 
   async append(stream: string, events: readonly NewEvent[], { expected }: { expected: ExpectedRevision }): Promise<Appended> {
-    if (this.closing.hasEnded) throw closed();
+    this.open();
     const append = { stream, events, expected };
-    const bytes = checkAppend(append);
-    const appended = this.appender.append(append, bytes);
-    this.appending.add(appended);
-    return appended.finally(() => this.appending.delete(appended));
+    return this.send(append, checkAppend(append));
   }
 
-  /** On their way at once, up to 128 of them. What has not been sent when the log goes away is not sent any more. */
+  /** On their way at once, 128 of them or 4 MB. What has not been sent when the log goes away is not sent any more. */
   async appendMany(appends: readonly Append[]): Promise<AppendOutcome[]> {
-    const outcomes: AppendOutcome[] = [];
-    const queue = appends.entries();
-    let gone: LogUnavailable | undefined;
-    const sendNext = async (): Promise<void> => {
-      for (const [index, { stream, events, expected }] of queue) {
-        outcomes[index] = gone ? { error: gone } : await outcomeOf(this.append(stream, events, { expected }));
-        gone ??= goneIn(outcomes[index]);
+    const flight = new InFlight(pipeline);
+    const outcomes: Promise<AppendOutcome>[] = [];
+    let gone: LogUnavailable | undefined = this.closing.hasEnded ? closed() : undefined;
+    for (const append of appends) {
+      const bytes = checked(append);
+      if (bytes instanceof Error) {
+        outcomes.push(Promise.resolve({ error: bytes }));
+        continue;
       }
-    };
-    await Promise.all(Array.from({ length: Math.min(pipelined, appends.length) }, sendNext));
-    return outcomes;
+      await flight.enter(bytes);
+      const outcome = gone ? Promise.resolve({ error: gone }) : outcomeOf(this.send(append, bytes));
+      const settled = outcome.then((found) => {
+        gone ??= goneIn(found);
+        flight.leave(bytes);
+        return found;
+      });
+      outcomes.push(settled);
+    }
+    return Promise.all(outcomes);
   }
 
   async *readStream(
@@ -118,12 +124,27 @@ export class EventStoreDbEventLog extends EventLog {
     await this.connection.close();
   }
 
+  private send(append: Append, bytes: number): Promise<Appended> {
+    const appended = this.appender.append(append, bytes);
+    this.appending.add(appended);
+    return appended.finally(() => this.appending.delete(appended));
+  }
+
+  /** @throws LogUnavailable when it is closed */
   private open(): void {
     if (this.closing.hasEnded) throw closed();
   }
 }
 
 const closed = (): LogUnavailable => new LogUnavailable('the event log is closed');
+
+function checked(append: Append): number | Error {
+  try {
+    return checkAppend(append);
+  } catch (error) {
+    return error instanceof Error ? error : new Error('an append that cannot be checked');
+  }
+}
 
 async function outcomeOf(appended: Promise<Appended>): Promise<AppendOutcome> {
   try {
