@@ -1,5 +1,6 @@
 import { Body, Controller, Get, Post, Query } from '@nestjs/common';
 import { CommandBus, QueryBus } from '@nestjs/cqrs';
+import { ApiTags } from '@nestjs/swagger';
 import type { ApiKeyRow } from '../../projections/access/access.projection.js';
 import { Clock } from '../config/clock.js';
 import { deriveId } from '../event-log/ids.js';
@@ -19,6 +20,7 @@ import { IssueKey, RevokeKey } from './team-commands.js';
 
 @RequireScope('admin')
 @OperatorsAllowed()
+@ApiTags('access')
 @Controller('v1/keys')
 export class KeysController {
   constructor(

@@ -1,5 +1,6 @@
 import { Body, Controller, Get, Post, Query } from '@nestjs/common';
 import { CommandBus, QueryBus } from '@nestjs/cqrs';
+import { ApiTags } from '@nestjs/swagger';
 import type { ProfileRow } from '../../projections/access/access.projection.js';
 import { deriveId } from '../event-log/ids.js';
 import { Actor, OperatorsAllowed, RequireScope } from '../http/authentication.js';
@@ -17,6 +18,7 @@ import { ChangeTeam } from './team-commands.js';
 
 @RequireScope('admin')
 @OperatorsAllowed()
+@ApiTags('access')
 @Controller('v1/profiles')
 export class ProfilesController {
   constructor(

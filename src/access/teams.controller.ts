@@ -1,5 +1,6 @@
 import { Body, Controller, Get, Patch, Post, Query } from '@nestjs/common';
 import { CommandBus, QueryBus } from '@nestjs/cqrs';
+import { ApiTags } from '@nestjs/swagger';
 import type { TeamRow } from '../../projections/access/access.projection.js';
 import { deriveId } from '../event-log/ids.js';
 import { Actor, OperatorsAllowed, RequireScope } from '../http/authentication.js';
@@ -18,6 +19,7 @@ import { ChangeTeam } from './team-commands.js';
 
 @RequireScope('admin')
 @OperatorsAllowed()
+@ApiTags('access')
 @Controller('v1/teams')
 export class TeamsController {
   constructor(

@@ -51,7 +51,8 @@ describe('the bundled embedder', () => {
 describe('the threads of the bundled embedder', () => {
   const workerFile = compiledFile('test/support/brittle-embedder.worker.js');
   let embedder: BundledEmbedder;
-  beforeEach(() => (embedder = new BundledEmbedder({ workerFile, stuckAfterMs: 300 })));
+  // Long enough for a thread that starts on a busy machine, short enough to wait for one that is meant to be stuck.
+  beforeEach(() => (embedder = new BundledEmbedder({ workerFile, stuckAfterMs: 3_000 })));
   afterEach(() => embedder.close());
 
   it.each([
@@ -85,7 +86,7 @@ describe('the threads of the bundled embedder', () => {
     const caller = new AbortController();
     const first = embedOne(embedder, 'first', wait);
     const dropped = embedOne(embedder, 'hang', { ...wait, signal: caller.signal });
-    const last = embedOne(embedder, 'last', { timeoutMs: 250 });
+    const last = embedOne(embedder, 'last', { timeoutMs: 2_500 });
     caller.abort();
     await expect(dropped).rejects.toMatchObject({ name: 'AbortError' });
     await first;

@@ -1,5 +1,5 @@
 import { Controller, Get, Param, Post } from '@nestjs/common';
-import { ApiParam, ApiProperty } from '@nestjs/swagger';
+import { ApiParam, ApiProperty, ApiTags } from '@nestjs/swagger';
 import { ProjectionEngine } from '../../projections/engine/projection-engine.js';
 import type { ProjectionStatus } from '../../projections/engine/status.js';
 import { OperatorsAllowed, RequireScope } from './authentication.js';
@@ -83,6 +83,7 @@ class RebuildStarted {
 
 @RequireScope('projections:manage')
 @OperatorsAllowed()
+@ApiTags('operations')
 @Controller('v1/projections')
 export class ProjectionsController {
   private readonly rebuilding = new Set<string>();

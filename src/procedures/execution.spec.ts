@@ -52,7 +52,7 @@ describe('a run', () => {
   it('is recorded with both verdicts and its answer', () =>
     run([])
       .when(command)
-      .then([{ ...recorded(true), sealed: { answer: 'done' } } as ExecutionEvent]));
+      .then([{ ...recorded(true), sealed: { answer: 'done' } }]));
   it('is recorded once', () =>
     run([recorded(true)])
       .when(command)

@@ -27,7 +27,13 @@ export class ExecutionsController {
   @Get(':id')
   @RequireScope('memory:read')
   @ReadsFrom('procedures', 'judged_counters')
-  @Operation({ id: 'get_execution', summary: 'One run with the verdict that counts', kind: 'read', returns: ExecutionResponse })
+  @Operation({
+    id: 'get_execution',
+    summary: 'One run with the verdict that counts',
+    kind: 'read',
+    returns: ExecutionResponse,
+    problems: { 404: 'No such run in the team: not_found.', 410: 'Its verdicts were pruned: execution_pruned.' },
+  })
   async get(
     @TeamActor() { team }: TeamActor,
     @Id() id: string,
@@ -47,6 +53,7 @@ export class ExecutionsController {
     kind: 'write',
     status: 201,
     returns: FeedbackReceiptResponse,
+    problems: { 404: 'No such run in the team: not_found.', 410: 'Pruned or erased: execution_pruned, erased.' },
   })
   async feedback(@Command() { context, expectedRevision }: HttpCommand, @Id() id: string, @Body() body: FeedbackRequest) {
     const { worked, ...scores } = body;

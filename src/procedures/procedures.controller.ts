@@ -44,6 +44,7 @@ export class ProceduresController {
     kind: 'write',
     status: 201,
     returns: RememberReceiptResponse,
+    problems: { 410: 'The version of a repeated command was erased: erased.' },
   })
   @ApiResponse({ status: 200, type: RememberReceiptResponse, description: 'A known version got another run' })
   async remember(
@@ -80,7 +81,13 @@ export class ProceduresController {
   @Get(':id')
   @RequireScope('memory:read')
   @ReadsFrom('procedures', 'judged_counters')
-  @Operation({ id: 'get_procedure', summary: 'One version with its counters', kind: 'read', returns: ProcedureDetailsResponse })
+  @Operation({
+    id: 'get_procedure',
+    summary: 'One version with its counters',
+    kind: 'read',
+    returns: ProcedureDetailsResponse,
+    problems: { 404: 'No such procedure in the team, or one that was erased: not_found.' },
+  })
   async get(
     @TeamActor() { team }: TeamActor,
     @Id() id: string,
@@ -100,6 +107,7 @@ export class ProceduresController {
     kind: 'write',
     status: 201,
     returns: RunReceiptResponse,
+    problems: { 404: 'No such procedure in the team: not_found.', 410: 'It was erased: erased.' },
   })
   async recordExecution(
     @Command() { context, expectedRevision }: HttpCommand,
@@ -119,6 +127,7 @@ export class ProceduresController {
     summary: 'Approve a version that waits for review',
     kind: 'write',
     returns: ProcedureReceiptResponse,
+    problems: { 404: 'No such procedure in the team: not_found.', 410: 'It was erased: erased.' },
   })
   approve(@Command() command: HttpCommand, @Id() id: string, @Body() { reason }: ReasonRequest) {
     return this.change(command, { type: 'Approve', procedure_id: id, reason });
@@ -131,6 +140,7 @@ export class ProceduresController {
     summary: 'Reject a version that waits for review',
     kind: 'write',
     returns: ProcedureReceiptResponse,
+    problems: { 404: 'No such procedure in the team: not_found.', 410: 'It was erased: erased.' },
   })
   reject(@Command() command: HttpCommand, @Id() id: string, @Body() { reason }: ReasonRequest) {
     return this.change(command, { type: 'Reject', procedure_id: id, reason });
@@ -143,6 +153,7 @@ export class ProceduresController {
     summary: 'Take an active version out of recall',
     kind: 'write',
     returns: ProcedureReceiptResponse,
+    problems: { 404: 'No such procedure in the team: not_found.', 410: 'It was erased: erased.' },
   })
   archive(@Command() command: HttpCommand, @Id() id: string, @Body() { reason }: ReasonRequest) {
     return this.change(command, { type: 'Archive', procedure_id: id, reason });
@@ -155,6 +166,7 @@ export class ProceduresController {
     summary: 'Bring an archived version back',
     kind: 'write',
     returns: ProcedureReceiptResponse,
+    problems: { 404: 'No such procedure in the team: not_found.', 410: 'It was erased: erased.' },
   })
   restore(@Command() command: HttpCommand, @Id() id: string, @Body() { reason }: ReasonRequest) {
     return this.change(command, { type: 'Restore', procedure_id: id, reason });
@@ -167,6 +179,7 @@ export class ProceduresController {
     summary: 'Drop the verdicts of old runs; they count as agent-only from then on',
     kind: 'write',
     returns: ProcedureReceiptResponse,
+    problems: { 404: 'No such procedure in the team: not_found.', 410: 'It was erased: erased.' },
   })
   prune(@Command() command: HttpCommand, @Id() id: string, @Body() { before }: PruneRequest) {
     return this.change(command, { type: 'Prune', procedure_id: id, before: new Date(before) });
@@ -179,6 +192,7 @@ export class ProceduresController {
     summary: 'Erase a version with its runs, for ever; for its author or an administrator',
     kind: 'write',
     returns: ProcedureReceiptResponse,
+    problems: { 404: 'No such procedure in the team: not_found.', 410: 'It was erased: erased.' },
   })
   async erase(@TeamActor() { scopes }: TeamActor, @Command() { context, expectedRevision }: HttpCommand, @Id() id: string) {
     const command = new EraseProcedure(context, id, scopes.includes('admin'), expectedRevision);

@@ -55,6 +55,7 @@ export class TraceProcedureController {
     summary: 'Everything that happened to a procedure and its runs',
     kind: 'read',
     returns: ProcedureTraceResponse,
+    problems: { 404: 'No such memory in the team: not_found.' },
   })
   async procedure(@TeamActor() actor: TeamActor, @Id() id: string, @Query() query: TraceQuery) {
     return traceResponse(await this.queries.execute(new TraceProcedure(this.request(actor, id, query))), this.positions);
@@ -68,6 +69,7 @@ export class TraceProcedureController {
     summary: 'Everything that happened to one run',
     kind: 'read',
     returns: ExecutionTraceResponse,
+    problems: { 404: 'No such memory in the team: not_found.' },
   })
   async execution(@TeamActor() actor: TeamActor, @Id() id: string, @Query() query: TraceQuery) {
     return traceResponse(await this.queries.execute(new TraceExecution(this.request(actor, id, query))), this.positions);

@@ -130,6 +130,18 @@ describe('the command line with a running service', () => {
   );
 
   it(
+    'prints a key alone to stdout, and what to do with it to stderr',
+    async () => {
+      expect(await run('keys', 'create', '--admin')).toEqual({
+        code: exitCodes.done,
+        stdout: expect.stringMatching(/^mneme_[\w-]{43}\n$/) as string,
+        stderr: expect.stringMatching(/^Keep it: it is not shown again. Its id is [\w-]{36}\n$/) as string,
+      });
+    },
+    patience,
+  );
+
+  it(
     'refuses what the service refuses, with its code and field',
     async () => {
       const noProfile = await run('keys', 'create', '--team', 'Shop', '--scope', 'memory:write', '--json');

@@ -22,7 +22,8 @@ describe('a command with an Idempotency-Key', () => {
   let procedure: string;
 
   beforeAll(async () => {
-    service = await startTestService({ evaluator });
+    // Long, so that a thousand requests on a busy machine all get their turn.
+    service = await startTestService({ evaluator, settings: { MNEME_IDEMPOTENCY_WAIT_MS: '60000' } });
     team = await newTeam(service);
     procedure = (await remember(team.client, {}, 'setup')).body.procedure_id;
   });

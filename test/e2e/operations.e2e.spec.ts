@@ -60,9 +60,14 @@ describe('operating the service', () => {
   it('describes itself, every operation under a name of its own', async () => {
     const { body } = await service.anonymous.get<{
       openapi: string;
+      components: { schemas: Record<string, object> };
       paths: Record<string, Record<string, { operationId: string; security?: unknown }>>;
     }>('/openapi.json');
     const operations = Object.values(body.paths).flatMap((path) => Object.values(path));
+    const dead = [...JSON.stringify(body).matchAll(/"\$ref":"#\/components\/schemas\/([^"]*)"/g)].filter(
+      ([, name]) => !(name && name in body.components.schemas),
+    );
+    expect(dead.map(([text]) => text)).toEqual([]);
     const names = operations.map(({ operationId }) => operationId);
     expect(new Set(names).size).toBe(names.length);
     for (const name of names) expect(name).toMatch(/^[a-z]+(_[a-z]+)+$/);

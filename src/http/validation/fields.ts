@@ -224,7 +224,8 @@ export const JsonObject = (maxBytes: number, options?: FieldOptions): PropertyDe
 /** An object with fields of its own. */
 export const Nested = (type: () => RequestClass, { description }: FieldOptions = {}): PropertyDecorator =>
   applyDecorators(
-    ApiProperty({ type, ...(description !== undefined && { description }) }),
+    // Not `type` itself: Swagger takes a function for lazy only when its own name is "type".
+    ApiProperty({ type: () => type(), ...(description !== undefined && { description }) }),
     IsObject({ message: 'must be an object' }),
     ValidateNested({ message: 'must be an object' }),
     shaped({ nested: type }),
@@ -237,7 +238,7 @@ export const NestedList = (
 ): PropertyDecorator =>
   applyDecorators(
     ApiProperty({
-      type,
+      type: () => type(),
       isArray: true,
       minItems: list.min ?? 0,
       maxItems: list.max,
