@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { freshDatabase } from '../../test/support/database.js';
+import { FaultyLog } from '../../test/support/faulty-log.js';
 import type { Database } from '../database/database.js';
 import { DataKeys } from '../encryption/data-keys.js';
 import { MasterKey } from '../encryption/master-key.js';
@@ -12,18 +13,20 @@ const logId = '00000000-0000-4000-8000-0000000000aa';
 
 describe('the consumer of erasures', () => {
   let database: Database;
-  let log: PostgresEventLog;
+  let stored: PostgresEventLog;
+  let log: FaultyLog;
   let keys: DataKeys;
   const running: ErasureConsumer[] = [];
 
   beforeEach(async () => {
     database = await freshDatabase();
-    log = new PostgresEventLog(database, { pollMs: 10 });
+    stored = new PostgresEventLog(database, { pollMs: 10 });
+    log = new FaultyLog(stored);
     keys = new DataKeys(database, new MasterKey(Buffer.alloc(32, 1)));
   });
   afterEach(async () => {
     for (const consumer of running.splice(0)) await consumer.stop();
-    await log.close();
+    await stored.close();
     await database.close();
   });
 
@@ -44,8 +47,9 @@ describe('the consumer of erasures', () => {
       expected: 'no_stream',
     });
   const state = async (memory: string) => (await keys.fetch([{ team, owner: memory }])).get({ team, owner: memory }).state;
-  const until = async (holds: () => boolean | Promise<boolean>) => {
-    for (let tries = 0; !(await holds()) && tries < 300; tries += 1) await new Promise((resolve) => setTimeout(resolve, 10));
+  const until = async (holds: () => boolean | Promise<boolean>, longestMs = 3_000) => {
+    const deadline = performance.now() + longestMs;
+    while (!(await holds()) && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 10));
     expect(await holds()).toBe(true);
   };
   const cachedVectors = async (memory: string) =>
@@ -101,13 +105,55 @@ describe('the consumer of erasures', () => {
     expect(row?.position).toBe(await log.head());
   });
 
-  it('begins anew on another log, whose positions mean other events', async () => {
-    await database.query(`INSERT INTO mneme.consumers VALUES ('key_destruction', '${randomUUID()}', 1000)`);
-    const memory = randomUUID();
-    await keys.provision(team, [memory]);
-    await erase(memory);
+  it('soon tries again when the log was lost after it had given something, however often it was lost before', async () => {
+    const memories = Array.from({ length: 20 }, () => randomUUID());
+    await keys.provision(team, memories);
+    for (const memory of memories) await erase(memory);
+    log.breakSubscriptionsAfter(1);
+    const started = performance.now();
     const made = await consumer();
-    await until(() => made.level);
-    expect(await state(memory)).toBe('erased');
+    await until(() => made.level, 20_000);
+    // Pauses that went on growing would take more than a minute.
+    expect(performance.now() - started).toBeLessThan(20_000);
+    for (const memory of memories) expect(await state(memory)).toBe('erased');
+  });
+
+  describe('whose checkpoint does not fit the log', () => {
+    const checkpoint = (id: string, position: bigint) =>
+      database.query(`INSERT INTO mneme.consumers VALUES ('key_destruction', '${id}', ${position})`);
+    const isRefused = async (message: string) => {
+      const memory = randomUUID();
+      await keys.provision(team, [memory]);
+      await erase(memory);
+      const before = await database.query('SELECT * FROM mneme.consumers');
+      await expect(consumer()).rejects.toMatchObject({
+        code: 'log_mismatch',
+        message: expect.stringContaining(message) as string,
+      });
+      expect(await database.query('SELECT * FROM mneme.consumers')).toEqual(before);
+      expect(await state(memory)).toBe('active');
+    };
+
+    it('does not start on another log, whose positions mean other events', async () => {
+      const other = randomUUID();
+      await checkpoint(other, 0n);
+      await isRefused(`follows the event log ${other}, but this one is ${logId}`);
+    });
+
+    it('does not start beyond the head, because the log was restored to an earlier moment', async () => {
+      await checkpoint(logId, 1n);
+      await isRefused('stands at position 1, but the event log ends at 0');
+    });
+
+    it('starts at the head, and anew when its checkpoint is gone', async () => {
+      await erase(randomUUID());
+      await checkpoint(logId, await log.head());
+      const made = await consumer();
+      expect(made.level).toBe(true);
+      await made.stop();
+      await database.query('DELETE FROM mneme.consumers');
+      const again = await consumer();
+      await until(() => again.level);
+    });
   });
 });

@@ -1,4 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { LogMismatch } from '../../projections/engine/errors.js';
+import { Backoff } from '../backoff.js';
 import type { Database } from '../database/database.js';
 import { isDatabaseUnavailable } from '../database/errors.js';
 import { isLogUnavailable } from '../event-log/errors.js';
@@ -17,9 +18,12 @@ export interface ErasureConsumerOptions {
 }
 
 const consumer = 'key_destruction';
+/** Safe whatever happened: destroying a key again changes nothing. */
+const beginAnew = `let it begin anew with: DELETE FROM mneme.consumers WHERE name = '${consumer}'`;
 /** Events without an erasure are cheap to read again after a crash, so their checkpoint is written now and then only. */
 const eventsPerCheckpoint = 1_000;
-const longestPauseMs = 5_000;
+/** Between attempts while the log or the database is down. */
+const outagePauses = { first: 100, longest: 5_000 };
 
 /**
  * Destroys the key of every erased memory, with a checkpoint of its own in the key database. The command destroys it too, at
@@ -34,10 +38,19 @@ export class ErasureConsumer {
 
   constructor(private readonly options: ErasureConsumerOptions) {}
 
-  /** @throws LogUnavailable, DatabaseUnavailable when start-up finds them down */
+  /**
+   * @throws LogMismatch when the checkpoint belongs to another log, or lies beyond the head of this one
+   * @throws LogUnavailable, DatabaseUnavailable when start-up finds them down
+   */
   async start(): Promise<void> {
-    this.target = await this.options.log.head();
     this.position = await this.readCheckpoint();
+    // The head after the position: the other way round, another process could move the position past a head read before.
+    this.target = await this.options.log.head();
+    if (this.position > this.target)
+      throw new LogMismatch(
+        `the destruction of keys stands at position ${this.position}, but the event log ends at ${this.target}: it was restored ` +
+          `to an earlier moment. Restore the database to that moment too, or ${beginAnew}`,
+      );
     this.running = this.consumeForEver();
   }
 
@@ -52,20 +65,19 @@ export class ErasureConsumer {
   }
 
   private async consumeForEver(): Promise<void> {
-    for (let failures = 0; !this.stopping.signal.aborted; failures += 1) {
+    const backoff = new Backoff(outagePauses);
+    while (!this.stopping.signal.aborted) {
       try {
-        await this.consume();
-        failures = 0;
+        await this.consume(() => backoff.reset());
       } catch (error) {
         if (!isLogUnavailable(error) && !isDatabaseUnavailable(error))
           this.options.logger?.error(errorFacts(error), 'destroying keys failed');
-        const most = Math.min(longestPauseMs, 100 * 2 ** failures);
-        await sleep(Math.random() * most, undefined, { signal: this.stopping.signal }).catch(() => undefined);
+        await backoff.pause(this.stopping.signal);
       }
     }
   }
 
-  private async consume(): Promise<void> {
+  private async consume(onProgress: () => void): Promise<void> {
     let sinceCheckpoint = 0;
     const { log, streamPrefix: prefix } = this.options;
     for await (const item of log.subscribe({ after: this.position, prefix, signal: this.stopping.signal })) {
@@ -76,6 +88,7 @@ export class ErasureConsumer {
         await this.writeCheckpoint();
         sinceCheckpoint = 0;
       }
+      onProgress();
     }
   }
 
@@ -88,13 +101,18 @@ export class ErasureConsumer {
   }
 
   private async readCheckpoint(): Promise<bigint> {
-    const rows = await this.options.database.as('mneme_system', (queries) =>
-      queries.query<{ position: bigint }>('SELECT position FROM mneme.consumers WHERE name = $1 AND log_id = $2', [
+    const { database, logId } = this.options;
+    const [row] = await database.as('mneme_system', (queries) =>
+      queries.query<{ log_id: string; position: bigint }>('SELECT log_id, position FROM mneme.consumers WHERE name = $1', [
         consumer,
-        this.options.logId,
       ]),
     );
-    return rows[0]?.position ?? -1n;
+    if (row && row.log_id !== logId)
+      throw new LogMismatch(
+        `the destruction of keys follows the event log ${row.log_id}, but this one is ${logId}: connect the database that ` +
+          `belongs to the log, or ${beginAnew}`,
+      );
+    return row?.position ?? -1n;
   }
 
   /** Never backwards: another process of this installation may be further on. */
@@ -102,7 +120,7 @@ export class ErasureConsumer {
     await this.options.database.as('mneme_system', (queries) =>
       queries.execute(
         `INSERT INTO mneme.consumers AS c (name, log_id, position) VALUES ($1, $2, $3)
-         ON CONFLICT (name) DO UPDATE SET log_id = $2, position = $3 WHERE c.log_id <> $2 OR c.position < $3`,
+         ON CONFLICT (name) DO UPDATE SET position = $3 WHERE c.log_id = $2 AND c.position < $3`,
         [consumer, this.options.logId, this.position],
       ),
     );

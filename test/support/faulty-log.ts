@@ -25,6 +25,7 @@ export class FaultyLog extends EventLog {
   readonly sent: (readonly NewEvent[])[] = [];
   private readonly faults: Fault[] = [];
   private unreadable = false;
+  private itemsPerSubscription = Infinity;
 
   constructor(private readonly log: EventLog) {
     super();
@@ -32,6 +33,11 @@ export class FaultyLog extends EventLog {
 
   next(...faults: Fault[]): void {
     this.faults.push(...faults);
+  }
+
+  /** From now on the connection of every subscription breaks after so many items. */
+  breakSubscriptionsAfter(items: number): void {
+    this.itemsPerSubscription = items;
   }
 
   async append(stream: string, events: readonly NewEvent[], options: { expected: ExpectedRevision }): Promise<Appended> {
@@ -70,8 +76,13 @@ export class FaultyLog extends EventLog {
     return this.log.readAll(options);
   }
 
-  subscribe(options: { after: bigint; prefix: string; signal: AbortSignal }): AsyncIterable<LogItem> {
-    return this.log.subscribe(options);
+  async *subscribe(options: { after: bigint; prefix: string; signal: AbortSignal }): AsyncIterable<LogItem> {
+    let left = this.itemsPerSubscription;
+    for await (const item of this.log.subscribe(options)) {
+      if (left === 0) throw new LogUnavailable('no connection');
+      left -= 1;
+      yield item;
+    }
   }
 
   head(): Promise<bigint> {
