@@ -87,6 +87,12 @@ describe('the client', () => {
     });
   });
 
+  it('does not tell a key that no header can hold', async () => {
+    const failure = await new Client(client().url, 'mneme_geheim\u{20ac}\n', stopping.signal).get('/v1/teams').catch(String);
+    expect(failure).toMatch(/the request cannot be sent/);
+    expect(failure).not.toMatch(/geheim/);
+  });
+
   it('stops waiting when it is interrupted', async () => {
     const interrupting = new AbortController();
     answer = () => interrupting.abort();

@@ -135,9 +135,13 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** `fetch failed` says nothing; its cause's code (ECONNREFUSED, ENOTFOUND, ...) does. */
+/**
+ * `fetch failed` says nothing; its cause's code (ECONNREFUSED, ENOTFOUND, ...) does. The text of a TypeError is never told:
+ * fetch quotes a header it cannot send, and one of them holds the key.
+ */
 function causeOf(error: unknown): string {
   const cause = types.isNativeError(error) && types.isNativeError(error.cause) ? error.cause : error;
   if (!types.isNativeError(cause)) return 'unknown reason';
-  return 'code' in cause && typeof cause.code === 'string' ? cause.code : cause.message;
+  if ('code' in cause && typeof cause.code === 'string') return cause.code;
+  return cause.name === 'TypeError' ? 'the request cannot be sent' : cause.message;
 }

@@ -74,8 +74,9 @@ async function create(client: Client, { output }: Shell, options: CreateOptions)
     expires_at: options.expires?.toISOString(),
     name: options.name,
   });
-  if (options.quiet) output.bare(body.key ?? '');
-  else output.result(body, () => `${body.key ?? ''}\n\nKeep it: it is not shown again. Its id is ${body.key_id}`);
+  if (options.quiet) return output.bare(body.key ?? '');
+  output.result(body, () => body.key ?? '');
+  output.note(`Keep it: it is not shown again. Its id is ${body.key_id}`);
 }
 
 async function list(client: Client, { output }: Shell, named: string | undefined): Promise<void> {

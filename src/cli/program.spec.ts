@@ -54,6 +54,7 @@ describe('the command line', () => {
     ['teams list', { MNEME_PROT: '1' }, 'MNEME_PROT'],
     ['serve', { DATABASE_URL: 'postgres://127.0.0.1/none' }, 'MNEME_MASTER_KEY'],
     ['teams list', { MNEME_URL: 'http://127.0.0.1:9' }, 'MNEME_API_KEY'],
+    ['teams list', { MNEME_URL: 'http://127.0.0.1:9', MNEME_API_KEY: 'schl\u{fc}ssel\n' }, 'MNEME_API_KEY'],
     ['migrate', {}, 'DATABASE_URL'],
   ])('ends "%s" with the configuration code and the setting at fault', async (words, environment, setting) => {
     const { code, stderr } = await mneme(`${words} --json`, environment);

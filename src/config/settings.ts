@@ -15,6 +15,9 @@ const wait = () => integer(1, longestWait);
 /** 32 bytes in base64. */
 export const masterKeyText = /^[A-Za-z0-9+/]{43}=$/;
 
+/** What goes into a header as it is: at most 512 visible ASCII characters. */
+const headerText = /^[\x21-\x7e]{1,512}$/;
+
 /**
  * Every setting, by the name of its environment variable. This table is the whole configuration surface: a `MNEME_*`
  * variable that is not here stops start-up, so that a misspelt setting is never silently ignored.
@@ -54,7 +57,11 @@ export const settings = {
     .default('info')
     .describe('Least severe log line written.'),
   MNEME_URL: httpUrl().optional().describe('Service that the command line speaks to; else the one the data folder names.'),
-  MNEME_API_KEY: z.string().min(1).optional().describe('API key of the command line; else the admin key of the data folder.'),
+  MNEME_API_KEY: z
+    .string()
+    .regex(headerText, 'must be visible ASCII characters')
+    .optional()
+    .describe('API key of the command line; else the admin key of the data folder.'),
   MNEME_MIN_POSITION_WAIT_MS: integer(0, 60_000)
     .default(5_000)
     .describe('How long a read waits for its min_position, in milliseconds.'),
