@@ -1,11 +1,9 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { ProjectionEngine } from '../../projections/engine/projection-engine.js';
 import { Configuration } from '../config/configuration.js';
-import { CommandRefused, type CommandResult, executeCommand } from '../event-log/execute.js';
+import { CommandRefused, type CommandRequest, type CommandResult, executeCommand, type Written } from '../event-log/execute.js';
 import { systemTeam } from '../event-log/stream-name.js';
 import { Streams } from '../event-log/streams.js';
-import type { HttpCommand } from '../http/command-context.js';
-import type { Written } from '../http/receipts.js';
 import { ApiKeyHashes } from './api-key-hashes.js';
 import {
   decide,
@@ -27,7 +25,7 @@ export class ChangeTeam extends Command<Written> {
   constructor(
     readonly team: string,
     readonly order: Exclude<TeamCommand, KeyCommand>,
-    readonly request: HttpCommand,
+    readonly request: CommandRequest,
   ) {
     super();
   }
@@ -38,7 +36,7 @@ export class IssueKey extends Command<IssuedKey> {
   constructor(
     readonly team: string,
     readonly order: IssueApiKey,
-    readonly request: HttpCommand,
+    readonly request: CommandRequest,
   ) {
     super();
   }
@@ -54,7 +52,7 @@ export class RevokeKey extends Command<Written> {
   constructor(
     readonly team: string,
     readonly keyId: string,
-    readonly request: HttpCommand,
+    readonly request: CommandRequest,
   ) {
     super();
   }
@@ -114,7 +112,7 @@ export class RevokeKeyHandler implements ICommandHandler<RevokeKey> {
 
 const keyStream = (team: string) => (team === systemTeam ? operatorStream : teamStream(team));
 
-const runKeyCommand = (streams: Streams, team: string, order: KeyCommand, request: HttpCommand) =>
+const runKeyCommand = (streams: Streams, team: string, order: KeyCommand, request: CommandRequest) =>
   run(streams, {
     stream: keyStream(team),
     order,
@@ -125,7 +123,7 @@ const runKeyCommand = (streams: Streams, team: string, order: KeyCommand, reques
 interface Run {
   readonly stream: ReturnType<typeof teamStream>;
   readonly order: TeamCommand;
-  readonly request: HttpCommand;
+  readonly request: CommandRequest;
   readonly decision: (state: typeof noTeam) => ReturnType<typeof decide>;
 }
 

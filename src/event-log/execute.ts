@@ -14,25 +14,32 @@ export interface Refusal {
 
 export type Decision<Event extends DomainEvent> = readonly Event[] | Refusal;
 
-export interface Command<Event extends DomainEvent> {
-  readonly stream: StreamId;
+/** Who asks for a command, and what they saw before they asked. */
+export interface CommandRequest {
   readonly context: CommandContext;
   /** Revision the caller saw last; left out when any will do. */
   readonly expectedRevision?: bigint;
+}
+
+export interface Command<Event extends DomainEvent> extends CommandRequest {
+  readonly stream: StreamId;
   /** Pure, because a lost race asks it again. No events means that it is already so. */
   readonly decide: (events: RecordedEvent<Event>[]) => Decision<Event> | Promise<Decision<Event>>;
   readonly occurredAt?: Date;
 }
 
-export interface CommandResult<Event extends DomainEvent> {
+/** Where a command's outcome stands in the log. */
+export interface Written {
+  /** Of the outcome's last event, or of the stream's last event when nothing changed; -1 when there is none. */
+  readonly position: bigint;
+  readonly revision: bigint | 'no_stream';
+}
+
+export interface CommandResult<Event extends DomainEvent> extends Written {
   /** `repeated`: the command ran before, and this is what it did then. */
   readonly outcome: 'appended' | 'repeated' | 'unchanged';
   /** The new events, or those of the first run; empty when unchanged. */
   readonly events: Event[];
-  /** Of the last of `events`, or of the stream when unchanged. */
-  readonly revision: bigint | 'no_stream';
-  /** Of the last of `events`, or of the stream's last event when unchanged; -1 when there is none. */
-  readonly position: bigint;
 }
 
 /** The decider refused. `code` is the decider's own. */

@@ -2,24 +2,21 @@ import { createParamDecorator, type ExecutionContext, Injectable, type PipeTrans
 import type { FastifyRequest } from 'fastify';
 import { DataKeys, type KeyRef } from '../encryption/data-keys.js';
 import type { CommandContext } from '../event-log/command-context.js';
+import type { CommandRequest } from '../event-log/execute.js';
 import { commandIdFromKey, newCommandId } from '../event-log/ids.js';
 import { systemTeam } from '../event-log/stream-name.js';
 import { actorOf } from './authentication.js';
 import { HttpProblem } from './http-problem.js';
 
 /** A write as the request's headers describe it: `executeCommand(streams, { ...command, stream, decide })`. */
-export interface HttpCommand {
-  readonly context: CommandContext;
-  /** From `If-Match`; left out without it, and for `*`. */
-  readonly expectedRevision?: bigint;
-}
+export type HttpCommand = CommandRequest;
 
 /** Owner of the secret that ids of a team's commands and memories derive from. */
 export const teamSecret = (team: string): KeyRef => ({ team, owner: team });
 
 const strongOrWeak = /^(?:W\/)?"(0|[1-9][0-9]{0,17})"$/;
 
-/** @throws HttpProblem 422 `if_match_invalid` */
+/** Undefined without the header, and for `*`. @throws HttpProblem 422 `if_match_invalid` */
 export function expectedRevisionOf(header: string | undefined): bigint | undefined {
   if (header === undefined || header.trim() === '*') return undefined;
   const [, revision] = strongOrWeak.exec(header.trim()) ?? [];

@@ -1,14 +1,8 @@
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { map, type Observable } from 'rxjs';
+import type { Written } from '../event-log/execute.js';
 import { Positions } from './positions.js';
-
-/** Where a write stands in the log; a `CommandResult` is one. */
-export interface Written {
-  /** -1 when nothing was ever written. */
-  readonly position: bigint;
-  readonly revision: bigint | 'no_stream';
-}
 
 /**
  * The answer to a write: `return new Receipt({ procedure_id }, result)`. Its body derives from the command and its events
