@@ -59,7 +59,13 @@ class ProbeController {
   async wait(@RequestSignal() signal: AbortSignal) {
     await once(signal, 'abort');
     aborted.push('wait');
-    throw new Error('stopped, because nobody waits');
+    signal.throwIfAborted();
+  }
+
+  @Get('crash-later')
+  async crashLater(@RequestSignal() signal: AbortSignal) {
+    await once(signal, 'abort');
+    throw new Error(`the user said ${secret}`);
   }
 
   @Get('quick')
@@ -291,6 +297,18 @@ describe('the HTTP application', () => {
       await sleep(50);
       expect(aborted).toContain('wait');
       expect(lines).toHaveLength(1);
+    });
+
+    it('leaves a fault that comes after the client has gone in the log', async () => {
+      const gone = new AbortController();
+      const waiting = client.get('/probe/crash-later', { signal: gone.signal });
+      await sleep(50);
+      gone.abort();
+      await expect(waiting).rejects.toThrow('abort');
+      expect(await logged('/probe/crash-later')).toMatchObject({ status: 499 });
+      await sleep(50);
+      expect(lines.map((line) => (JSON.parse(line) as { problem?: string }).problem)).toContain('internal');
+      expect(lines.join('')).not.toContain(secret);
     });
 
     it('is left alone when the client got its answer', async () => {

@@ -1,5 +1,6 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { isAborted } from '../embedding/deadline.js';
 import { errorFacts } from '../error-facts.js';
 import { JsonLogger } from './json-logger.js';
 import { problemOf } from './problem.js';
@@ -16,14 +17,15 @@ export class ProblemFilter implements ExceptionFilter {
     const http = host.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
     const reply = http.getResponse<FastifyReply>();
+    const gone = requestSignal(reply).aborted;
+    if (gone && isAborted(error)) return; // work that was cancelled because nobody waits for it is no fault
     const problem = problemOf(error);
-    if (requestSignal(reply).aborted) return; // work that was cancelled because nobody waits for it is no fault
     if (problem.status >= 500) {
       const facts = { correlation_id: request.id, problem: problem.code, ...errorFacts(error) };
       if (problem.status === 503) this.logger.records.warn(facts, 'dependency unavailable');
       else this.logger.records.error(facts, 'request failed');
     }
-    if (reply.sent) return;
+    if (reply.sent || gone) return;
     sendProblem(reply, problem, request.id);
   }
 }

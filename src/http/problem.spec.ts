@@ -2,7 +2,7 @@ import { HttpException, NotFoundException } from '@nestjs/common';
 import { DatabaseFailure, DatabaseUnavailable } from '../database/errors.js';
 import { AdapterDefect, DependencyUnavailable } from '../embedding/errors.js';
 import { KeyErased } from '../encryption/errors.js';
-import { AppendOutcomeUnknown, AppendTooLarge, LogUnavailable } from '../event-log/errors.js';
+import { AccessDenied, AppendOutcomeUnknown, AppendTooLarge, LogUnavailable } from '../event-log/errors.js';
 import { CommandContended, CommandRefused, VersionConflict } from '../event-log/execute.js';
 import { problemBody, problemOf, registerRefusals } from './problem.js';
 
@@ -13,6 +13,7 @@ describe('an error becomes an answer', () => {
     [new VersionConflict(3n), 412, 'version_conflict'],
     [new VersionConflict('no_stream'), 404, 'not_found'],
     [new LogUnavailable('x'), 503, 'log_unavailable'],
+    [new AccessDenied('x'), 503, 'log_access_denied'],
     [new DatabaseUnavailable('57P01'), 503, 'database_unavailable'],
     [new AppendOutcomeUnknown('x'), 503, 'append_outcome_unknown'],
     [new CommandContended(), 503, 'command_contended'],

@@ -44,6 +44,7 @@ const unavailable = (code: string): Problem => ({ status: 503, code, headers: { 
 /** Errors of the layers below that mean something to a client, by their `code`. What is not here is a 500 without detail. */
 const knownErrors: Readonly<Record<string, Problem>> = {
   log_unavailable: unavailable('log_unavailable'),
+  log_access_denied: unavailable('log_access_denied'),
   database_unavailable: unavailable('database_unavailable'),
   append_outcome_unknown: {
     ...unavailable('append_outcome_unknown'),
