@@ -63,6 +63,18 @@ describe('the client', () => {
     });
   });
 
+  it.each([
+    [{ code: 'unauthenticated', detail: 'Send a header.' }, /set MNEME_API_KEY/],
+    [{ code: 'validation_failed', fields: [{ field: 'team_id', rule: 'required', message: 'is missing' }] }, /--team/],
+    [
+      { code: 'validation_failed', detail: 'Wrong.', fields: [{ field: 'team_id', rule: 'uuid', message: 'is none' }] },
+      /^Wrong\.$/,
+    ],
+  ])('says what to do on the command line about %j', async (problem, message) => {
+    json(401, problem, { 'content-type': 'application/problem+json' });
+    await expect(client().get('/v1/profiles')).rejects.toMatchObject({ message: expect.stringMatching(message) as string });
+  });
+
   it('takes what is not JSON for the answer of somebody else', async () => {
     answer = (_, response) => response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad gateway</h1>');
     await expect(client().get('/v1/teams')).rejects.toMatchObject({ code: 'unexpected_answer', facts: { status: 502 } });

@@ -119,12 +119,20 @@ export const pathOf = (...segments: readonly string[]): string => `/${segments.m
 
 function refused(status: number, body: unknown): CliFailure {
   const { code = 'unknown', title, detail, field, fields, correlation_id }: ProblemDetails = body ?? {};
-  return new CliFailure(status === 503 ? exitCodes.unreachable : exitCodes.failed, code, detail ?? title ?? code, {
+  const message = advice(code, fields) ?? detail ?? title ?? code;
+  return new CliFailure(status === 503 ? exitCodes.unreachable : exitCodes.failed, code, message, {
     field,
     fields,
     status,
     correlationId: correlation_id,
   });
+}
+
+/** In the words of the command line, where the service speaks of headers and fields. */
+function advice(code: string, fields: ProblemDetails['fields']): string | undefined {
+  if (code === 'unauthenticated') return 'the service does not accept the key: set MNEME_API_KEY to a valid one';
+  if (fields?.some(({ field, rule }) => field === 'team_id' && rule === 'required')) return 'name the team with --team';
+  return undefined;
 }
 
 function parseJson(text: string): unknown {

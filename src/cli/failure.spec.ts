@@ -1,6 +1,6 @@
 import { ConfigurationError } from '../config/configuration.js';
 import { DataFolderInUse } from '../database/embedded/data-folder.js';
-import { DatabaseUnavailable } from '../database/errors.js';
+import { DatabaseFailure, DatabaseUnavailable } from '../database/errors.js';
 import { exitCodes, failureOf, usageFailure } from './failure.js';
 
 describe('the exit code', () => {
@@ -24,6 +24,20 @@ describe('the exit code', () => {
         { field: 'MNEME_PORT', message: 'must be a number' },
         { field: 'MNEME_X', message: 'there is no such setting' },
       ],
+    });
+  });
+
+  it.each([
+    ['42501', /^the user of DATABASE_URL lacks a right: .* \(SQLSTATE 42501\)$/],
+    ['3D000', /^the database of DATABASE_URL does not exist: .* \(SQLSTATE 3D000\)$/],
+    ['28000', /^the server refuses the user or the password of DATABASE_URL: .* \(SQLSTATE 28000\)$/],
+    ['28P01', /^the server refuses the user or the password of DATABASE_URL: .* \(SQLSTATE 28P01\)$/],
+    ['23505', /^SQLSTATE 23505$/],
+  ])('of a server that answers %s comes with what to do about it', (state, message) => {
+    expect(failureOf(new DatabaseFailure(state, undefined, undefined))).toMatchObject({
+      exitCode: exitCodes.failed,
+      code: 'database_failure',
+      message: expect.stringMatching(message) as string,
     });
   });
 });

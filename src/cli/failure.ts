@@ -1,5 +1,6 @@
 import { types } from 'node:util';
 import { ConfigurationError } from '../config/configuration.js';
+import { isDatabaseFailure } from '../database/errors.js';
 
 /**
  * How the command line ends, for scripts. Documented in docs/cli.md; a code never changes its meaning.
@@ -74,7 +75,21 @@ export function failureOf(error: unknown): CliFailure {
     );
   }
   if (error instanceof ConfigurationError) return configurationFailure(error.problems);
+  if (isDatabaseFailure(error)) return databaseFailure(error.sqlState, error);
   return new CliFailure(startCodes[code] ?? exitCodes.failed, code, error.message, {}, { cause: error });
+}
+
+/** What to do about the states that a server gives to a new user of it; class 28 is "invalid authorization". */
+const databaseAdvice: readonly [RegExp, string][] = [
+  [/^42501$/, 'the user of DATABASE_URL lacks a right: docs/cli.md lists those it needs, under "On a PostgreSQL server"'],
+  [/^3D000$/, 'the database of DATABASE_URL does not exist: create it, or correct the name'],
+  [/^28/, 'the server refuses the user or the password of DATABASE_URL: correct them, or the rules of pg_hba.conf'],
+];
+
+function databaseFailure(state: string, cause: Error): CliFailure {
+  const advice = databaseAdvice.find(([states]) => states.test(state))?.[1];
+  const message = advice === undefined ? cause.message : `${advice} (SQLSTATE ${state})`;
+  return new CliFailure(exitCodes.failed, 'database_failure', message, {}, { cause });
 }
 
 /** @param problems lines of `NAME: what is wrong` */

@@ -37,6 +37,7 @@ export async function teamId(client: Client, named: string | undefined): Promise
   return only(
     'team',
     teams.filter(({ name }) => name === named),
+    ({ team_id }) => team_id,
   ).team_id;
 }
 
@@ -47,16 +48,20 @@ export async function profileId(client: Client, team: string | undefined, named:
   return only(
     'profile',
     profiles.filter(({ name }) => name === named),
+    ({ profile_id }) => profile_id,
   ).profile_id;
 }
 
 /** Names are not unique, so one that means several is refused rather than guessed. */
-function only<Item>(kind: 'team' | 'profile', found: readonly Item[]): Item {
+function only<Item>(kind: 'team' | 'profile', found: readonly Item[], id: (item: Item) => string): Item {
   const [first, second] = found;
   if (first === undefined)
     throw new CliFailure(exitCodes.failed, `${kind}_unknown`, `there is no ${kind} of that name`, { field: kind });
   if (second !== undefined) {
-    throw new CliFailure(exitCodes.failed, `${kind}_ambiguous`, `several ${kind}s have that name: give the id`, { field: kind });
+    const ids = found.map(id).join(', ');
+    throw new CliFailure(exitCodes.failed, `${kind}_ambiguous`, `several ${kind}s have that name, give an id: ${ids}`, {
+      field: kind,
+    });
   }
   return first;
 }

@@ -81,10 +81,17 @@ const lookMs = 200;
 const mostIdleLooks = 50;
 
 async function rebuild(client: Client, { output, signal }: Shell, name: string): Promise<void> {
-  const before = await look(client, name);
+  const { body } = await client.get<{ items: Projection[] }>(path);
+  const before = body.items.find((projection) => projection.name === name);
+  if (!before) throw unknownProjection(name, body.items);
   await client.post(pathOf('v1', 'projections', name, 'rebuild'));
-  const built = await followed(client, name, before?.build ?? 0, progressBar(output, name), signal);
+  const built = await followed(client, name, before.build, progressBar(output, name), signal);
   output.result(built, () => `${name} is rebuilt and serves, at position ${built.position}`);
+}
+
+function unknownProjection(field: string, known: readonly Projection[]): CliFailure {
+  const names = known.map(({ name }) => name).join(', ');
+  return new CliFailure(exitCodes.failed, 'not_found', `there is no projection of that name; there are ${names}`, { field });
 }
 
 async function look(client: Client, name: string): Promise<Projection | undefined> {

@@ -47,11 +47,11 @@ describe('rebuilding a projection from the command line', () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
-  async function rebuild({ json = false, terminal = false } = {}) {
+  async function rebuild({ name = 'procedures', json = false, terminal = false } = {}) {
     const written = { stdout: '', stderr: '' };
     const stderr = Object.assign(new PassThrough(), { isTTY: terminal, columns: 120 });
     stderr.on('data', (text: Buffer) => (written.stderr += text.toString()));
-    const code = await run(['projections', 'rebuild', 'procedures', ...(json ? ['--json'] : [])], {
+    const code = await run(['projections', 'rebuild', name, ...(json ? ['--json'] : [])], {
       environment: { MNEME_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, MNEME_API_KEY: 'key' },
       stdout: { write: (text: string) => (written.stdout += text) },
       stderr,
@@ -76,6 +76,13 @@ describe('rebuilding a projection from the command line', () => {
       stderr: 'mneme: rebuild_failed (procedures): ProcedureErased at 51: projection_defect\n',
     });
   });
+
+  it('names the projections there are when it is asked for another', async () =>
+    expect(await rebuild({ name: 'shelf' })).toEqual({
+      code: exitCodes.failed,
+      stdout: '',
+      stderr: 'mneme: not_found (shelf): there is no projection of that name; there are procedures\n',
+    }));
 
   it('fails when one is under way already', async () => {
     started = { status: 409, body: { code: 'rebuild_running', title: 'Rebuild running' } };

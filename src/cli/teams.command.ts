@@ -38,8 +38,8 @@ export function addTeams(program: Command, shell: Shell): void {
 const settingsOptions = (command: Command): Command =>
   command
     .option('--review <on|off>', 'whether new procedure versions wait for review', onOrOff)
-    .option('--language <language>', 'language of the texts, for stemming, for example english')
-    .option('--recording <on|off>', 'whether recalls are recorded', onOrOff);
+    .option('--language <language>', 'language of the texts, for stemming, for example english; has no effect yet')
+    .option('--recording <on|off>', 'whether recalls are recorded; has no effect yet', onOrOff);
 
 function onOrOff(text: string): boolean {
   if (text !== 'on' && text !== 'off') throw new InvalidArgumentError('Say on or off.');
