@@ -8,6 +8,8 @@ CREATE TABLE mneme.vector_cache (
   embedding vector NOT NULL,
   PRIMARY KEY (team_id, content_hmac, contract, memory_id)
 );
+-- The planner's statistics are a copy of common values, which deleting rows does not touch.
+ALTER TABLE mneme.vector_cache ALTER COLUMN embedding SET STATISTICS 0, ALTER COLUMN content_hmac SET STATISTICS 0;
 CREATE INDEX vector_cache_memory ON mneme.vector_cache (team_id, memory_id);
 
 ALTER TABLE mneme.vector_cache ENABLE ROW LEVEL SECURITY;

@@ -48,10 +48,17 @@ function createTable(schema: string, table: Table): string[] {
   return [
     `CREATE TABLE ${name} (${columns.join(', ')}, PRIMARY KEY (${table.key.map(quoted).join(', ')}))`,
     ...(table.embeds ? embeddingColumn(name) : []),
+    ...noStatistics(name, Object.entries(table.columns)),
     ...table.indexes.map((index) => `CREATE INDEX ON ${name} (${index.map(quoted).join(', ')})`),
     ...security(name, table.systemReadable),
   ];
 }
+
+/** The planner's statistics are a copy of common values, which erasing rows does not touch: none is made of what people wrote. */
+const noStatistics = (name: string, columns: readonly (readonly [column: string, type: string])[]): string[] =>
+  columns
+    .filter(([, type]) => type === 'text' || type === 'vector')
+    .map(([column]) => `ALTER TABLE ${name} ALTER COLUMN ${quoted(column)} SET STATISTICS 0`);
 
 /**
  * Vectors are read by every scan that ranks; out of line, each would cost a second look-up. MAIN keeps them in the row as
@@ -73,6 +80,10 @@ function createHistory(schema: string, table: Table): string[] {
   });
   return [
     `CREATE TABLE ${name} (${columns.join(', ')}, PRIMARY KEY (${list(shape.key)}, position))`,
+    ...noStatistics(
+      name,
+      historyColumns(shape).map((column) => [column.name, column.type] as const),
+    ),
     ...historyIndexes(shape).map((index) => `CREATE INDEX ON ${name} (${index.map(quoted).join(', ')}, position)`),
     ...security(name, false),
   ];

@@ -18,7 +18,7 @@ export interface Queries {
 }
 
 /** Longest wait for one statement, milliseconds. Ours take far less; migrations have a connection of their own. */
-const queryTimeoutMs = 60_000;
+const queryTimeoutMs = 30_000;
 
 /**
  * The pool and its transactions. Never open a second transaction while holding one: the embedded database has exactly
@@ -86,8 +86,10 @@ export class Database {
       await client.query('COMMIT');
       return result;
     } catch (error) {
-      broken = !(await rolledBack(client));
-      throw databaseError(error);
+      const failure = databaseError(error);
+      // A connection that did not answer is not asked to roll back: it would take as long again. Without it the server does.
+      broken = (failure instanceof DatabaseUnavailable && failure.sqlState === undefined) || !(await rolledBack(client));
+      throw failure;
     } finally {
       client.release(broken);
     }

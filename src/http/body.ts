@@ -1,14 +1,8 @@
-import { RouteConfig } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
 import { HttpProblem } from './http-problem.js';
 
 /** Largest request, bytes. */
 export const bodyLimit = 1024 * 1024;
-/** Largest request of a batch route, bytes. */
-export const batchBodyLimit = 16 * 1024 * 1024;
-
-/** Route decorator: takes requests of up to 16 MB. */
-export const BatchBody = () => RouteConfig({ bodyLimit: batchBodyLimit });
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -25,10 +19,5 @@ export function acceptJson(fastify: FastifyInstance): void {
       // Not the parser's words: they quote the body.
       done(new HttpProblem(400, 'malformed_json'), undefined);
     }
-  });
-  // Nest passes only `config` of a route to Fastify.
-  fastify.addHook('onRoute', (route) => {
-    const limit: unknown = (route.config as { bodyLimit?: unknown } | undefined)?.bodyLimit;
-    if (typeof limit === 'number') route.bodyLimit = limit;
   });
 }

@@ -7,6 +7,11 @@ import { correlationIdOf } from './correlation.js';
 import { type Problem, problemBody, problemOf } from './problem.js';
 import { commonHeaders, problemType, sendProblem } from './problem-reply.js';
 
+/** How long a request, and its headers alone, may take to arrive, and how often that is looked at; milliseconds. */
+const requestTimeoutMs = 60_000;
+const headersTimeoutMs = 20_000;
+const checkingIntervalMs = 5_000;
+
 /** Fastify as we run it: the correlation id is the request's id, bodies are limited, proxies are not believed. */
 export const fastifyAdapter = (): FastifyAdapter =>
   new FastifyAdapter({
@@ -16,6 +21,9 @@ export const fastifyAdapter = (): FastifyAdapter =>
     genReqId: ({ headers }: { headers: Record<string, string | string[] | undefined> }) =>
       correlationIdOf(headers['x-correlation-id']),
     routerOptions: { maxParamLength: 200 },
+    // Fastify's default is to wait for ever for a body that never comes, and nobody needs a key to send headers.
+    requestTimeout: requestTimeoutMs,
+    http: { headersTimeout: headersTimeoutMs, connectionsCheckingInterval: checkingIntervalMs },
     // Ours says so in a problem; see `refuseWhileStopping`.
     return503OnClosing: false,
     // What the router refuses before any hook or filter runs.

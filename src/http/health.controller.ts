@@ -1,5 +1,5 @@
 import { Controller, Get } from '@nestjs/common';
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty, ApiTags } from '@nestjs/swagger';
 import { ProjectionEngine } from '../../projections/engine/projection-engine.js';
 import type { ProjectionStatus } from '../../projections/engine/status.js';
 import { Database } from '../database/database.js';
@@ -44,6 +44,7 @@ const probeTimeoutMs = 3_000;
 const lagging = 10;
 
 @Public()
+@ApiTags('operations')
 @Controller('health')
 export class HealthController {
   constructor(

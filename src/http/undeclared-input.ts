@@ -2,7 +2,7 @@ import { type CallHandler, type ExecutionContext, Injectable, type NestIntercept
 import { ROUTE_ARGS_METADATA, RouteParamtypes } from '@nestjs/common/internal';
 import type { FastifyRequest } from 'fastify';
 import type { Observable } from 'rxjs';
-import { unknownFields } from './validation/request.pipe.js';
+import { bodyNotAnObject, unknownFields } from './validation/request.pipe.js';
 
 /**
  * Refuses a query or a body where the route takes none: `?dry_run=true` that nobody reads would be believed by whoever sent
@@ -13,6 +13,7 @@ export class UndeclaredInputInterceptor implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const { query, body } = context.switchToHttp().getRequest<FastifyRequest>();
     const declared = declaredInputs(context);
+    if (!declared.has(RouteParamtypes.BODY) && body !== undefined && !isObject(body)) throw bodyNotAnObject();
     const unknown = [
       ...(declared.has(RouteParamtypes.QUERY) ? [] : fieldsOf(query)),
       ...(declared.has(RouteParamtypes.BODY) ? [] : fieldsOf(body)),
@@ -28,4 +29,6 @@ function declaredInputs(context: ExecutionContext): ReadonlySet<number> {
   return new Set(Object.keys(parameters ?? {}).map((key) => Number.parseInt(key, 10)));
 }
 
-const fieldsOf = (input: unknown): string[] => (typeof input === 'object' && input !== null ? Object.keys(input) : []);
+const isObject = (input: unknown): input is object => typeof input === 'object' && input !== null && !Array.isArray(input);
+
+const fieldsOf = (input: unknown): string[] => (isObject(input) ? Object.keys(input) : []);

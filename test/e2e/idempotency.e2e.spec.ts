@@ -131,6 +131,13 @@ describe('a command with an Idempotency-Key', () => {
     expect((await remember(team.client, { version: 'second try' }, 'refused')).status).toBe(201);
   });
 
+  it.each(['1e999', '"text"', 'null', '[]', 'true'])('is refused as no object when its body is %s', async (body) => {
+    const answer = await team.client.post('/v1/procedures', body, keyed('no-object'));
+    expect([answer.status, answer.body.code]).toEqual([400, 'body_not_an_object']);
+    const erase = await team.client.delete(`/v1/procedures/${procedure}`, { body, ...keyed('no-object') });
+    expect([erase.status, erase.body.code]).toEqual([400, 'body_not_an_object']);
+  });
+
   it('keeps no content in its receipt', async () => {
     await remember(team.client, { question: 'xyzzysecret', graph: { xyzzysecret: 1 }, version: 'xyzzysecret' }, 'xyzzysecret');
     const rows = await service.infrastructure.database.query<{ row: string }>('SELECT c::text AS row FROM mneme.commands AS c');

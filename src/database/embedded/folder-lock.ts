@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, openSync, readdirSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 
 /** Another process serves from the folder. */
@@ -21,6 +22,10 @@ const own = new Set<string>();
 const attempts = 5;
 const longestPauseMs = 50;
 
+/** A holder shows every so often that it lives, for those that cannot ask: process ids mean nothing in another container. */
+const signOfLifeMs = 5_000;
+const silenceMs = 4 * signOfLifeMs;
+
 /**
  * A process holds a folder while the only lock file of a living process in it is its own.
  *
@@ -30,7 +35,11 @@ const longestPauseMs = 50;
  * a dead process's file can hit no other's.
  */
 export class FolderLock {
-  private constructor(private readonly file: string) {}
+  private readonly signs: NodeJS.Timeout;
+
+  private constructor(private readonly file: string) {
+    this.signs = setInterval(() => showLife(file), signOfLifeMs).unref();
+  }
 
   /** @throws DataFolderInUse after at most a quarter of a second */
   static take(folder: string): FolderLock {
@@ -51,13 +60,14 @@ export class FolderLock {
   }
 
   release(): void {
+    clearInterval(this.signs);
     rmSync(this.file, { force: true });
     own.delete(this.file);
   }
 
   private static put(folder: string): FolderLock {
     const file = join(folder, `mneme.${process.pid}.${randomBytes(8).toString('hex')}.lock`);
-    closeSync(openSync(file, 'wx', 0o600));
+    writeFileSync(file, hostname(), { flag: 'wx', mode: 0o600 });
     own.add(file);
     return new FolderLock(file);
   }
@@ -70,8 +80,32 @@ function locksIn(folder: string): { file: string; pid: number; living: boolean }
   return readdirSync(folder).flatMap((name) => {
     const pid = Number(lockFile.exec(name)?.[1] ?? 0);
     const file = join(folder, name);
-    return pid === 0 ? [] : [{ file, pid, living: pid === process.pid ? own.has(file) : isAlive(pid) }];
+    return pid === 0 ? [] : [{ file, pid, living: isHeld(file, pid) }];
   });
+}
+
+function isHeld(file: string, pid: number): boolean {
+  const { host, silentMs } = signsOf(file);
+  if (host !== hostname()) return silentMs < silenceMs;
+  return pid === process.pid ? own.has(file) : isAlive(pid);
+}
+
+/** Of a lock that is gone meanwhile: as of one that nobody holds. An empty host is one that is only just being written. */
+function signsOf(file: string): { host: string; silentMs: number } {
+  try {
+    return { host: readFileSync(file, 'utf8') || hostname(), silentMs: Date.now() - statSync(file).mtimeMs };
+  } catch {
+    return { host: '', silentMs: Number.POSITIVE_INFINITY };
+  }
+}
+
+function showLife(file: string): void {
+  try {
+    const now = new Date();
+    utimesSync(file, now, now);
+  } catch {
+    // Somebody deleted the lock, or the whole folder; there is nothing left to hold.
+  }
 }
 
 function isAlive(pid: number): boolean {

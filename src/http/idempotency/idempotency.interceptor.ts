@@ -84,10 +84,10 @@ export class IdempotencyInterceptor implements NestInterceptor {
     return receipt;
   }
 
-  /** Undefined for a body that will be refused anyway: it may be too deep to be written down. */
+  /** Undefined for a body that will be refused anyway: it may be too deep to be written down, or no JSON at all (1e999). */
   private async commandOf(request: FastifyRequest, key: string): Promise<CommandKey | undefined> {
     const { method, url, body } = request;
-    if (typeof body === 'object' && body !== null && jsonProblem(body)) return undefined;
+    if (body !== undefined && (typeof body !== 'object' || body === null || jsonProblem(body))) return undefined;
     const team = actorOf(request)?.team ?? systemTeam;
     const secret = await this.keys.derived(teamSecret(team), 'command');
     const said = canonicalJson([method, url, request.headers['if-match'] ?? null, (body ?? null) as JsonValue]);

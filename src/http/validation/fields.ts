@@ -230,22 +230,3 @@ export const Nested = (type: () => RequestClass, { description }: FieldOptions =
     ValidateNested({ message: 'must be an object' }),
     shaped({ nested: type }),
   );
-
-/** A list of objects with fields of their own. */
-export const NestedList = (
-  type: () => RequestClass,
-  { list, description }: FieldOptions & { readonly list: { readonly min?: number; readonly max: number } },
-): PropertyDecorator =>
-  applyDecorators(
-    ApiProperty({
-      type: () => type(),
-      isArray: true,
-      minItems: list.min ?? 0,
-      maxItems: list.max,
-      ...(description !== undefined && { description }),
-    }),
-    ...listRules(list),
-    IsObject({ each: true, message: 'must be a list of objects' }),
-    ValidateNested({ each: true, message: 'must be a list of objects' }),
-    shaped({ nested: type, list: true }),
-  );

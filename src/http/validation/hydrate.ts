@@ -6,7 +6,7 @@ export type RequestClass<T extends object = object> = new () => T;
 
 /** What hydration must know of a property beyond its rules. */
 export interface PropertyShape {
-  /** Class of the object, or of each object of the list, that the property holds. */
+  /** Class of the object that the property holds. */
   readonly nested?: () => RequestClass;
   /** The property holds a list; a query names a list of one as one value. */
   readonly list?: boolean;
@@ -73,15 +73,13 @@ function hydrateValue(shape: PropertyShape, value: unknown, source: 'json' | 'qu
   if (value === null && shape.optional) return undefined;
   if (shape.list) {
     const items: unknown = source === 'query' && !Array.isArray(value) ? [value] : value;
-    return Array.isArray(items)
-      ? items.map((item: unknown, index) => hydrateItem(shape, item, source, unknown, `${path}[${index}]`))
-      : items;
+    return Array.isArray(items) ? items.map((item: unknown) => converted(shape, item, source)) : items;
   }
-  return hydrateItem(shape, value, source, unknown, path);
+  if (shape.nested) return isObject(value) ? hydrate(shape.nested(), value, source, unknown, `${path}.`) : value;
+  return converted(shape, value, source);
 }
 
-function hydrateItem(shape: PropertyShape, value: unknown, source: 'json' | 'query', unknown: string[], path: string): unknown {
-  if (shape.nested) return isObject(value) ? hydrate(shape.nested(), value, source, unknown, `${path}.`) : value;
+function converted(shape: PropertyShape, value: unknown, source: 'json' | 'query'): unknown {
   const read = source === 'query' && typeof value === 'string' && shape.fromText ? shape.fromText(value) : value;
   return shape.normalise ? shape.normalise(read) : read;
 }

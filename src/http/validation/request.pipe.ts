@@ -23,7 +23,7 @@ export class RequestPipe implements PipeTransform<unknown, unknown> {
  */
 export async function validated<T extends object>(type: RequestClass<T>, value: unknown, source: 'json' | 'query'): Promise<T> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new HttpProblem(400, 'body_not_an_object', { detail: 'Send a JSON object.' });
+    throw bodyNotAnObject();
   }
   const limit = jsonProblem(value);
   if (limit) throw validationFailed([limit]);
@@ -36,6 +36,8 @@ export async function validated<T extends object>(type: RequestClass<T>, value: 
 }
 
 /** 400 `unknown_field` that names them, as far as they are plain names. */
+export const bodyNotAnObject = (): HttpProblem => new HttpProblem(400, 'body_not_an_object', { detail: 'Send a JSON object.' });
+
 export function unknownFields(names: readonly string[]): HttpProblem {
   const fields = [...new Set(names.map(safeName))].slice(0, mostNamed);
   return new HttpProblem(400, 'unknown_field', {
