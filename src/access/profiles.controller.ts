@@ -67,7 +67,7 @@ export class ProfilesController {
   @Post(':id/deactivate')
   @Operation({
     id: 'deactivate_profile',
-    summary: 'Deactivates a profile: its keys stop working and its evidence is no longer recalled.',
+    summary: 'Deactivates a profile: its keys stop working.',
     kind: 'write',
     returns: ProfileReceipt,
     problems: { 404: 'No such profile: not_found.' },
