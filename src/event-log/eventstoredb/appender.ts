@@ -55,7 +55,7 @@ export class Appender {
     };
     let result: AppendResult;
     try {
-      result = await unlessEnded(client.appendToStream(append.stream, events, options), client.batch);
+      result = await unlessEnded(client.appendToStream(append.stream, events, options), [client.batch, client.ending]);
     } catch (error) {
       this.renewIfStuck(client, error);
       throw appendFailure(error, append, bytes);
@@ -68,7 +68,7 @@ export class Appender {
     const client = await this.connection.client();
     attempt.client = client;
     try {
-      await client.reach();
+      await unlessEnded(client.reach(), [client.ending]);
       return client;
     } catch (error) {
       this.renewIfStuck(client, error);
@@ -112,9 +112,10 @@ export class Appender {
   }
 }
 
-function unlessEnded<T>(work: Promise<T>, ending: Ending): Promise<T> {
+function unlessEnded<T>(work: Promise<T>, endings: readonly Ending[]): Promise<T> {
   return new Promise<T>((resolve, reject) => {
-    const stop = ending.onEnd(() => reject(new AppendOutcomeUnknown('the server ended the stream of appends')));
-    work.then(resolve, reject).finally(stop);
+    const ended = () => reject(new AppendOutcomeUnknown('the stream of appends was ended'));
+    const stops = endings.map((ending) => ending.onEnd(ended));
+    work.then(resolve, reject).finally(() => stops.forEach((stop) => stop()));
   });
 }

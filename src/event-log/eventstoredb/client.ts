@@ -3,6 +3,9 @@ import { EventStoreDBClient, type SingleNodeOptions } from '@eventstore/db-clien
 import type { ClientSettings } from './connection-string.js';
 import { Ending } from './ending.js';
 
+/** What the client asks a server first. */
+const question = 'getSupportedMethods';
+
 /** How long the calls of a client that is given up may take to end, in milliseconds. */
 const farewellMs = 1000;
 
@@ -17,11 +20,14 @@ export class GuardedClient extends EventStoreDBClient {
   batch = new Ending();
   private lastChannel: Promise<{ close(): void }> | undefined;
 
-  constructor({ settings, channel, credentials }: ClientSettings) {
+  /** @param answerMs how long a server may take to say what it can do, before it is taken for silent */
+  constructor({ settings, channel, credentials }: ClientSettings, answerMs: number) {
     super(settings as SingleNodeOptions, channel, credentials);
-    const { GRPCStreamCreator: create, getChannel } = this;
+    const { GRPCStreamCreator: create, execute, getChannel } = this;
     this.GRPCStreamCreator = (Client, name, creator, cache) =>
       create(Client, name, name === 'appendToStream' ? (grpc) => this.guarded(creator(grpc)) : creator, cache);
+    this.execute = (Client, name, action) =>
+      execute(Client, name, name === question ? (grpc) => action(inTime(grpc, answerMs)) : action);
     this.getChannel = () => {
       const opened = getChannel();
       this.lastChannel = opened;
@@ -64,6 +70,13 @@ export class GuardedClient extends EventStoreDBClient {
     this.batch = new Ending();
     ended.end();
   }
+}
+
+/** The same client, whose one question has a deadline: without one it would keep its connection open for ever. */
+function inTime<GrpcClient extends object>(grpc: GrpcClient, milliseconds: number): GrpcClient {
+  const ask = Reflect.get(grpc, question) as (...words: unknown[]) => unknown;
+  const asks = (nothing: unknown, answer: unknown) => ask.call(grpc, nothing, { deadline: Date.now() + milliseconds }, answer);
+  return Object.create(grpc, { [question]: { value: asks } }) as GrpcClient;
 }
 
 /**

@@ -15,12 +15,13 @@ let shared: Connection | undefined;
  * The connection of this process to its event log. There is one, whoever asks: the client keeps the appends that wait for
  * an answer in one place for all its connections, and when one of them fails, it fails the appends of all.
  *
+ * @param answerMs see GuardedClient; this and the logger are those of whoever opens it first
  * @throws InvalidConnectionString, and Error when the process is connected to another server
  */
-export function openConnection(connectionString: string, logger: LogLogger = silent): Connection {
+export function openConnection(connectionString: string, answerMs: number, logger: LogLogger = silent): Connection {
   if (shared && shared.connectionString !== connectionString)
     throw new Error(`this process is connected to ${withoutCredentials(shared.connectionString)}; close that event log first`);
-  shared ??= new Connection(connectionString, logger);
+  shared ??= new Connection(connectionString, answerMs, logger);
   shared.users++;
   return shared;
 }
@@ -34,10 +35,11 @@ export class Connection {
 
   constructor(
     readonly connectionString: string,
+    private readonly answerMs: number,
     private readonly logger: LogLogger,
   ) {
     this.settings = readConnectionString(connectionString);
-    this.latest = new GuardedClient(this.settings);
+    this.latest = new GuardedClient(this.settings, this.answerMs);
     this.current = Promise.resolve(this.latest);
   }
 
@@ -53,7 +55,7 @@ export class Connection {
   renew(failed: GuardedClient, reason: string): void {
     if (failed !== this.latest || shared !== this) return;
     this.logger.warn({ server: withoutCredentials(this.connectionString), reason }, 'connecting to the event log anew');
-    this.latest = new GuardedClient(this.settings);
+    this.latest = new GuardedClient(this.settings, this.answerMs);
     const fresh = this.latest;
     this.current = failed.giveUp().then(() => fresh);
   }

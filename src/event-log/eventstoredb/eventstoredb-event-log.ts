@@ -52,7 +52,7 @@ export class EventStoreDbEventLog extends EventLog {
   constructor(options: EventStoreDbEventLogOptions) {
     super();
     const { connectionString, logger, appendDeadlineMs = 10_000, readDeadlineMs = 10_000, watchdogMs = 5000 } = options;
-    this.connection = openConnection(connectionString, logger);
+    this.connection = openConnection(connectionString, readDeadlineMs, logger);
     this.reader = new Reader(this.connection, this.closing, readDeadlineMs);
     // Reads back also while the log is being closed.
     this.appender = new Appender(this.connection, new Reader(this.connection, new Ending(), readDeadlineMs), appendDeadlineMs);

@@ -81,10 +81,13 @@ describe('when EventStoreDB goes away and comes back', () => {
     const text = JSON.stringify('x'.repeat(400_000));
     const round = async (count: number) => {
       on.server.faults.inject('batch_append', { kind: 'silence' }, { stream: `${prefix}silent` });
-      const failure = await failureOf(log.append(`${prefix}silent-${count}`, [newEvent(text)], { expected }));
+      const [stream, events] = [`${prefix}silent-${count}`, [newEvent(text)]];
+      const failure = await failureOf(log.append(stream, events, { expected }));
       expect(['append_outcome_unknown', 'log_unavailable']).toContain(failure.code);
       on.server.faults.inject('read_all', { kind: 'silence' });
       expect(await failureOf(log.head())).toMatchObject({ code: 'log_unavailable' });
+      on.server.faults.inject('server_features', { kind: 'silence' });
+      expect(await failureOf(log.append(stream, events, { expected }))).toMatchObject({ code: 'log_unavailable' });
       on.server.kill();
       await untilAnswered(() => log.head());
     };
