@@ -4,4 +4,7 @@ import embedded from './jest.config.js';
 if (!process.env.MNEME_TEST_DATABASE_URL)
   throw new Error('set MNEME_TEST_DATABASE_URL to an empty PostgreSQL database with pgvector');
 
-export default { ...embedded, testPathIgnorePatterns: ['/node_modules/', '/dist/', '<rootDir>/test/crash/', '/cli\\.e2e\\.spec\\.ts$'] };
+export default {
+  ...embedded,
+  testPathIgnorePatterns: ['/node_modules/', '/dist/', '<rootDir>/test/crash/', '/cli\\.e2e\\.spec\\.ts$'],
+};
