@@ -1,6 +1,7 @@
 import Table from 'cli-table3';
 import { appendBench } from './append.bench.js';
 import { onNewDatabase, type Bench, type BenchResult } from './bench.js';
+import { eventStoreDbBench } from './eventstoredb.bench.js';
 
 const benches: readonly Bench[] = [appendBench];
 
@@ -29,6 +30,7 @@ async function run(serverUrl: string | undefined, json: boolean): Promise<number
   }
   const results: BenchResult[] = [];
   for (const bench of benches) results.push(...(await onNewDatabase(serverUrl, bench)));
+  results.push(...(await eventStoreDbBench()));
   console.log(json ? JSON.stringify(results, null, 2) : table(results));
   const missed = results.filter(({ ratio, bar }) => ratio !== undefined && bar !== undefined && ratio < bar);
   for (const { name } of missed) console.error(`below its bar: ${name}`);
