@@ -16,7 +16,7 @@ const patience = 180_000;
 /** What the test of everything runs itself, or what would start a service for good. */
 const runElsewhere = [
   /^npm ci( && npm (run demo|test))?$/,
-  /^npm (start|test)$/,
+  /^([A-Z_]+=\S+ )*npm (start|test)$/,
   /^npm run (demo|lint|format|types|boundaries|build)$/,
   /^([A-Z_]+=\S+ )*npm run (bench|test:native|test:eventstore|test:crash)$/,
   /^\.ci\/run$/,
