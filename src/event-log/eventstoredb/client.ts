@@ -46,7 +46,8 @@ export class GuardedClient extends EventStoreDBClient {
     let timer: NodeJS.Timeout | undefined;
     await Promise.race([this.dispose(), new Promise((resolve) => (timer = setTimeout(resolve, farewellMs)))]);
     clearTimeout(timer);
-    // Not waited for: while the client looks for a cluster, there is no channel yet.
+    // With TLS each client has a connection of its own; without it, grpc-js gives the same one to the next. Not waited for:
+    // while the client looks for a cluster, there is no channel yet.
     this.lastChannel?.then((channel) => channel.close()).catch(() => undefined);
   }
 

@@ -88,12 +88,11 @@ describe('when EventStoreDB goes away and comes back', () => {
       expect(await failureOf(log.head())).toMatchObject({ code: 'log_unavailable' });
       on.server.faults.inject('server_features', { kind: 'silence' });
       expect(await failureOf(log.append(stream, events, { expected }))).toMatchObject({ code: 'log_unavailable' });
-      on.server.kill();
       await untilAnswered(() => log.head());
     };
     for (let count = 0; count < 5; count++) await round(count);
     const before = resources();
-    for (let count = 5; count < 35; count++) await round(count);
+    for (let count = 5; count < 20; count++) await round(count);
     // What was given up last is cleared away a while later.
     for (let left = 100; left > 0 && resources().bytes - before.bytes > 6_000_000; left--) await pause(50);
     const after = resources();
