@@ -12,11 +12,16 @@ export class SettingsFields {
   review?: boolean;
 
   @Optional()
-  @OneOf(languages, { description: 'Language of the team’s texts, for stemming; english at first.' })
+  @OneOf(languages, {
+    description:
+      'Language of the team’s texts, for stemming; english at first. Kept, and without effect as long as there are no texts to index.',
+  })
   language?: Language;
 
   @Optional()
-  @Flag({ description: 'Whether recalls are recorded; false at first.' })
+  @Flag({
+    description: 'Whether recalls are recorded; false at first. Kept, and without effect as long as no recall is recorded.',
+  })
   recording?: boolean;
 }
 
