@@ -158,7 +158,9 @@ describe('procedures over HTTP', () => {
 
     it('starts pending where the team asks for review', async () => {
       const careful = await newTeam(service);
-      await service.operator.patch(`/v1/teams/${careful.id}/settings`, { review: true });
+      const asked = await service.operator.patch(`/v1/teams/${careful.id}/settings`, { review: true });
+      // The setting is read from a read model: it holds for what is sent once that has reached it.
+      await service.operator.get(`/v1/teams?min_position=${asked.position}`);
       const { body, position } = await careful.client.post<Remembered>('/v1/procedures', {
         question,
         graph: {},
