@@ -60,6 +60,11 @@ export class ProjectionEngine {
     this.group = undefined;
   }
 
+  /** Whether this process keeps the read models level. Of several on one database one does, the others stand by. */
+  get projects(): boolean {
+    return this.group !== undefined;
+  }
+
   /** Of all declared projections. @throws LogUnavailable, DatabaseUnavailable */
   async status(): Promise<ProjectionStatus[]> {
     return readStatus(this.settings, {
