@@ -76,7 +76,7 @@ const issued: TeamEvent = {
 };
 const whole: TeamEvent[] = [
   created,
-  { type: 'TeamSettingsChanged', settings: { language: 'german' } },
+  { type: 'TeamSettingsChanged', settings: { language: 'german', execution_retention_days: 90 } },
   profileCreated,
   issued,
   { type: 'ProfileDeactivated', profile_id: profile },
@@ -93,6 +93,7 @@ describe('the read model of access', () => {
         review: false,
         language: 'german',
         recording: false,
+        execution_retention_days: 90,
         created_at: recordedAt,
         created_position: 100n,
         revision: 1n,
@@ -132,6 +133,11 @@ describe('the read model of access', () => {
     const operator: TeamEvent = { ...issued, profile_id: null, scopes: ['admin'], expires_at: null };
     const rows = rowsAfter([operator], { of: 'system' });
     expect(rows.key).toMatchObject({ team_id: systemTeamId, profile_id: null, scopes: 'admin', expires_at: null });
+  });
+
+  it('has the default of a setting that came after the team', () => {
+    const { execution_retention_days, ...settings } = defaultSettings;
+    expect(rowsAfter([{ ...created, settings }]).team).toMatchObject({ execution_retention_days });
   });
 
   it('has no name where it was erased or left out', () => {

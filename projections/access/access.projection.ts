@@ -1,5 +1,6 @@
 import { isRedacted, type RecordedEvent, type Sealed } from '../../src/event-log/domain-event.js';
 import { tableTeamId } from '../../src/event-log/stream-name.js';
+import { defaultSettings } from '../../src/access/settings.js';
 import type { TeamEvent } from '../../src/access/team.js';
 import { type Change, type Lookup, lookup, projection, put, type Rows, table } from '../engine/projection.js';
 
@@ -10,6 +11,7 @@ export type TeamRow = {
   review: boolean;
   language: string;
   recording: boolean;
+  execution_retention_days: number | null;
   created_at: Date;
   created_position: bigint;
   revision: bigint;
@@ -47,11 +49,12 @@ export const teams = table<TeamRow>({
     review: 'bool',
     language: 'text',
     recording: 'bool',
+    execution_retention_days: 'int4',
     created_at: 'timestamptz',
     created_position: 'int8',
     revision: 'int8',
   },
-  nullable: ['name'],
+  nullable: ['name', 'execution_retention_days'],
   key: ['team_id'],
   systemReadable: true,
 });
@@ -96,7 +99,7 @@ export const apiKeys = table<ApiKeyRow>({
 /** Who may call: teams with their settings, their profiles, and the keys (without anything a key could be guessed from). */
 export const accessProjection = projection<TeamEvent>({
   name: 'access',
-  version: 1,
+  version: 2,
   eventTypes: [
     'TeamCreated',
     'TeamSettingsChanged',
@@ -119,7 +122,7 @@ export const accessProjection = projection<TeamEvent>({
       case 'TeamCreated':
         return unless(
           rows.get(teams, { team_id }),
-          put(teams, { team_id, name: nameOf(data.sealed), ...data.settings, ...created }),
+          put(teams, { team_id, name: nameOf(data.sealed), ...defaultSettings, ...data.settings, ...created }),
         );
       case 'TeamSettingsChanged':
         return later(rows.get(teams, { team_id }), revision, (row) => put(teams, { ...row, ...data.settings, revision }));

@@ -1,4 +1,4 @@
-import type { Language, Settings } from '../../src/access/settings.js';
+import { defaultSettings, type Settings } from '../../src/access/settings.js';
 import type { Queries } from '../../src/database/database.js';
 import type { ApiKeyRow, ProfileRow, TeamRow } from './access.projection.js';
 
@@ -10,25 +10,36 @@ export interface Slice {
 
 const start = -1n;
 
+/**
+ * All columns, not by name: while a new version of the read model is built, the one before serves, and lacks the settings
+ * that came since. Those have their defaults then.
+ */
 export async function settingsOfTeam(queries: Queries, team: string): Promise<Settings | undefined> {
-  const [row] = await queries.query<{ review: boolean; language: Language; recording: boolean }>(
-    `SELECT review, language, recording FROM mneme_read.teams WHERE team_id = $1`,
-    [team],
-  );
-  return row;
+  const [row] = await queries.query<Partial<TeamRow>>(`SELECT * FROM mneme_read.teams WHERE team_id = $1`, [team]);
+  return row && settingsOf(row);
 }
 
 export async function teamExists(queries: Queries, team: string): Promise<boolean> {
   return (await queries.query(`SELECT FROM mneme_read.teams WHERE team_id = $1`, [team])).length > 0;
 }
 
-/** @param team that team only; undefined for all, which only the system role sees */
-export function teamsAfter(queries: Queries, team: string | undefined, { after = start, limit }: Slice): Promise<TeamRow[]> {
-  return queries.query<TeamRow>(
-    `SELECT team_id, name, review, language, recording, created_at, created_position, revision FROM mneme_read.teams
+function settingsOf(row: Partial<TeamRow>): Settings {
+  const { review, language, recording, execution_retention_days } = { ...defaultSettings, ...row };
+  return { review, language: language as Settings['language'], recording, execution_retention_days };
+}
+
+/** All columns, for the same reason. @param team that team only; undefined for all, which only the system role sees */
+export async function teamsAfter(
+  queries: Queries,
+  team: string | undefined,
+  { after = start, limit }: Slice,
+): Promise<TeamRow[]> {
+  const rows = await queries.query<TeamRow>(
+    `SELECT * FROM mneme_read.teams
      WHERE ($1::uuid IS NULL OR team_id = $1) AND created_position > $2 ORDER BY created_position LIMIT $3`,
     [team ?? null, after, limit],
   );
+  return rows.map((row) => ({ ...row, ...settingsOf(row) }));
 }
 
 export function profilesAfter(queries: Queries, team: string, { after = start, limit }: Slice): Promise<ProfileRow[]> {

@@ -40,6 +40,9 @@ class SettingsView {
 
   @ApiProperty({ type: Boolean })
   recording!: boolean;
+
+  @ApiProperty({ type: Number, nullable: true, description: 'Null where runs keep their verdicts for ever.' })
+  execution_retention_days!: number | null;
 }
 
 export class TeamView extends TeamReceipt {

@@ -1,7 +1,7 @@
 import { ListQuery } from '../http/paging.js';
-import { CodePoints, Flag, Nested, OneOf, Optional, Timestamp, Uuid } from '../http/validation/fields.js';
+import { CodePoints, Flag, Integer, Nested, Nullable, OneOf, Optional, Timestamp, Uuid } from '../http/validation/fields.js';
 import { type Scope, scopes } from './scopes.js';
-import { type Language, languages, type Settings } from './settings.js';
+import { type Language, languages, longestRetentionDays, type Settings } from './settings.js';
 
 const teamOfOperators = 'The team; operators name it, the key of a team need not.';
 const longestName = 200;
@@ -23,6 +23,13 @@ export class SettingsFields {
     description: 'Whether recalls are recorded; false at first. Kept, and without effect as long as no recall is recorded.',
   })
   recording?: boolean;
+
+  @Nullable()
+  @Integer(1, longestRetentionDays, {
+    description:
+      'Days after which runs of procedures lose their verdicts, as if they had been pruned; null, as at first, for never.',
+  })
+  execution_retention_days?: number | null;
 }
 
 /** Only what was named. */
@@ -30,6 +37,7 @@ export const namedSettings = (fields: SettingsFields | undefined): Partial<Setti
   ...(fields?.review !== undefined && { review: fields.review }),
   ...(fields?.language !== undefined && { language: fields.language }),
   ...(fields?.recording !== undefined && { recording: fields.recording }),
+  ...(fields?.execution_retention_days !== undefined && { execution_retention_days: fields.execution_retention_days }),
 });
 
 export class CreateTeamBody {

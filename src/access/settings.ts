@@ -38,6 +38,11 @@ export interface Settings {
   readonly language: Language;
   /** Whether recalls are recorded. */
   readonly recording: boolean;
+  /** Days after which a run of a procedure loses its verdicts, 1 to 36,500; null keeps them for ever. */
+  readonly execution_retention_days: number | null;
 }
 
-export const defaultSettings: Settings = { review: false, language: 'english', recording: false };
+export const defaultSettings: Settings = { review: false, language: 'english', recording: false, execution_retention_days: null };
+
+/** A hundred years: more than anybody means, and far from where dates end. */
+export const longestRetentionDays = 36_500;

@@ -59,6 +59,29 @@ describe('a team', () => {
       .when({ type: 'ChangeTeamSettings', settings: { recording: true } })
       .then([]));
 
+  it('keeps the verdicts of runs for ever, until a retention is set, and again when it is taken back', () => {
+    const limited: TeamEvent = { type: 'TeamSettingsChanged', settings: { execution_retention_days: 30 } };
+    const keep = { type: 'ChangeTeamSettings', settings: { execution_retention_days: null } } as const;
+    teams([created]).when(keep).then([]);
+    teams([created])
+      .when({ type: 'ChangeTeamSettings', settings: { execution_retention_days: 30 } })
+      .then([limited]);
+    teams([created, limited])
+      .when(keep)
+      .then([{ type: 'TeamSettingsChanged', settings: { execution_retention_days: null } }]);
+  });
+
+  it('that is older than a setting has its default', () => {
+    const { execution_retention_days, ...settings } = defaultSettings;
+    const old: TeamEvent = { type: 'TeamCreated', team_id: team, settings, sealed: { name: 'Support' } };
+    expect(evolve(noTeam, old)).toMatchObject({ settings: { execution_retention_days } });
+    teams([old]).when({ type: 'ChangeTeamSettings', settings: { execution_retention_days } }).then([]);
+    expect(isRepetition({ type: 'CreateTeam', team, name: 'Support', settings: {} }, [old])).toBe(true);
+    expect(isRepetition({ type: 'CreateTeam', team, name: 'Support', settings: { execution_retention_days: 1 } }, [old])).toBe(
+      false,
+    );
+  });
+
   it.each<TeamCommand>([
     { type: 'ChangeTeamSettings', settings: { review: true } },
     { type: 'CreateProfile', profile, name: 'agent' },

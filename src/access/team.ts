@@ -18,8 +18,11 @@ interface Named {
   readonly name: string;
 }
 
+/** Teams that are older than a setting were created without it, and have its default. */
+type FirstSettings = Omit<Settings, 'execution_retention_days'> & Partial<Pick<Settings, 'execution_retention_days'>>;
+
 export type TeamEvent =
-  | { readonly type: 'TeamCreated'; readonly team_id: string; readonly settings: Settings; readonly sealed: Sealed<Named> }
+  | { readonly type: 'TeamCreated'; readonly team_id: string; readonly settings: FirstSettings; readonly sealed: Sealed<Named> }
   | { readonly type: 'TeamSettingsChanged'; readonly settings: Partial<Settings> }
   | { readonly type: 'ProfileCreated'; readonly profile_id: string; readonly sealed: Sealed<Named> }
   | { readonly type: 'ProfileDeactivated'; readonly profile_id: string }
@@ -61,7 +64,7 @@ export const noTeam: Team = { status: 'none', keys: new Map() };
 export function evolve(team: Team, event: TeamEvent): Team {
   switch (event.type) {
     case 'TeamCreated':
-      return { ...team, status: 'open', settings: event.settings, profiles: new Map() };
+      return { ...team, status: 'open', settings: { ...defaultSettings, ...event.settings }, profiles: new Map() };
     case 'TeamSettingsChanged':
       return team.status === 'open' ? { ...team, settings: { ...team.settings, ...event.settings } } : team;
     case 'ProfileCreated':
@@ -201,8 +204,9 @@ function keyRevoked(key: string, { keys }: Keys): TeamEvent[] | Refusal {
 export function isRepetition(command: TeamCommand, [event]: readonly TeamEvent[]): boolean {
   switch (command.type) {
     case 'CreateTeam': {
-      const settings = { ...defaultSettings, ...command.settings };
-      return event?.type === 'TeamCreated' && isDeepStrictEqual(event.settings, settings) && isNamed(event.sealed, command.name);
+      if (event?.type !== 'TeamCreated') return false;
+      const [first, wanted] = [event.settings, command.settings].map((settings) => ({ ...defaultSettings, ...settings }));
+      return isDeepStrictEqual(first, wanted) && isNamed(event.sealed, command.name);
     }
     case 'ChangeTeamSettings':
       return (

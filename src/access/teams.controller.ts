@@ -74,9 +74,17 @@ export class TeamsController {
   }
 }
 
-const viewOf = ({ team_id, name, review, language, recording, created_at }: TeamRow): Answer<TeamView> => ({
+const viewOf = ({
   team_id,
   name,
-  settings: { review, language, recording },
+  review,
+  language,
+  recording,
+  execution_retention_days,
+  created_at,
+}: TeamRow): Answer<TeamView> => ({
+  team_id,
+  name,
+  settings: { review, language, recording, execution_retention_days },
   created_at: created_at.toISOString(),
 });

@@ -5,7 +5,12 @@ import { CliFailure, exitCodes } from './failure.js';
 export interface Team {
   readonly team_id: string;
   readonly name: string | null;
-  readonly settings: { readonly review: boolean; readonly language: string; readonly recording: boolean };
+  readonly settings: {
+    readonly review: boolean;
+    readonly language: string;
+    readonly recording: boolean;
+    readonly execution_retention_days: number | null;
+  };
   readonly created_at: string;
 }
 

@@ -51,7 +51,7 @@ describe('access', () => {
       expect(listed.body.items).toContainEqual({
         team_id: created.body.team_id,
         name: 'Ops',
-        settings: { review: true, language: 'english', recording: false },
+        settings: { review: true, language: 'english', recording: false, execution_retention_days: null },
         created_at: expect.any(String) as string,
       });
     });
@@ -90,7 +90,29 @@ describe('access', () => {
         review: true,
         language: 'german',
         recording: false,
+        execution_retention_days: null,
       });
+    });
+
+    it('set a retention of runs, and take it back with null', async () => {
+      const { id } = await newTeam(service, 'Retention');
+      const retentionAfter = async (days: number | null) => {
+        const { position } = await service.operator.patch(`/v1/teams/${id}/settings`, { execution_retention_days: days });
+        const { body } = await service.operator.get<Page<{ team_id: string; settings: { execution_retention_days: unknown } }>>(
+          `/v1/teams?limit=200&min_position=${position}`,
+        );
+        return body.items.find(({ team_id }) => team_id === id)?.settings.execution_retention_days;
+      };
+      expect([await retentionAfter(36_500), await retentionAfter(1), await retentionAfter(null)]).toEqual([36_500, 1, null]);
+    });
+
+    it('may be created with a retention', async () => {
+      const settings = { execution_retention_days: 90 };
+      const { body, position } = await service.operator.post<{ team_id: string }>('/v1/teams', { name: 'Forgetful', settings });
+      const listed = await service.operator.get<Page<object>>(`/v1/teams?limit=200&min_position=${position}`);
+      expect(listed.body.items).toContainEqual(
+        expect.objectContaining({ team_id: body.team_id, settings: expect.objectContaining(settings) as object }),
+      );
     });
 
     it('write nothing when the settings are so already', async () => {
@@ -100,13 +122,18 @@ describe('access', () => {
       expect([again.position, again.headers.get('etag')]).toEqual([first.position, first.headers.get('etag')]);
     });
 
-    it.each([[{ language: 'klingon' }], [{ review: 'yes' }], [{ recording: 1 }]])(
-      'refuse settings that there are not: %j',
-      async (body) => {
-        const answer = await admin.patch<Problem>(`/v1/teams/${team.id}/settings`, body);
-        expect([answer.status, answer.body.code, answer.body.field]).toEqual([422, 'validation_failed', Object.keys(body)[0]]);
-      },
-    );
+    it.each([
+      [{ language: 'klingon' }],
+      [{ review: 'yes' }],
+      [{ recording: 1 }],
+      [{ execution_retention_days: 0 }],
+      [{ execution_retention_days: 36_501 }],
+      [{ execution_retention_days: 1.5 }],
+      [{ execution_retention_days: 'off' }],
+    ])('refuse settings that there are not: %j', async (body) => {
+      const answer = await admin.patch<Problem>(`/v1/teams/${team.id}/settings`, body);
+      expect([answer.status, answer.body.code, answer.body.field]).toEqual([422, 'validation_failed', Object.keys(body)[0]]);
+    });
   });
 
   describe('another team', () => {

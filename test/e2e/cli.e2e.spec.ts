@@ -79,14 +79,19 @@ describe('the command line with a running service', () => {
           {
             ...(created as object),
             name: 'Shop',
-            settings: { review: true, language: 'english', recording: false },
+            settings: { review: true, language: 'english', recording: false, execution_retention_days: null },
             created_at: expect.any(String) as string,
           },
         ],
       });
       await result('teams', 'settings', 'Shop', '--review', 'off', '--language', 'german');
-      const { stdout } = await run('teams', 'list');
-      expect(stdout).toMatch(/^ID +NAME +REVIEW +LANGUAGE +RECORDING +CREATED\n[\w-]{36} +Shop +off +german +off +\S+\n$/);
+      await result('teams', 'settings', 'Shop', '--execution-retention-days', '90');
+      const table = async () => (await run('teams', 'list')).stdout;
+      expect(await table()).toMatch(
+        /^ID +NAME +REVIEW +LANGUAGE +RECORDING +RETENTION +CREATED\n[\w-]{36} +Shop +off +german +off +90 days +\S+\n$/,
+      );
+      await result('teams', 'settings', 'Shop', '--execution-retention-days', 'off');
+      expect(await table()).toMatch(/ Shop +off +german +off +off +\S+\n$/);
     },
     patience,
   );
