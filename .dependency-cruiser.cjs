@@ -20,6 +20,7 @@ const deciders = [
   '^src/procedures/execution\\.ts$',
   '^src/procedures/judged-counters\\.ts$',
   '^src/access/team\\.ts$',
+  '^src/operations/operation\\.ts$',
 ];
 /** Constants and functions of a few lines that pure files are made with. */
 const buildingBlocks = [

@@ -3,6 +3,7 @@ import { EventCatalogue } from './event-log/event-catalogue.js';
 import { logEvents } from './event-log/log-identity.js';
 import { evidenceEvents } from './evidence/evidence.js';
 import { sourceEvents } from './evidence/source.js';
+import { operationEvents } from './operations/operation.js';
 import { executionEvents } from './procedures/execution.js';
 import { procedureEvents } from './procedures/procedure.js';
 
@@ -14,4 +15,5 @@ export const eventCatalogue = new EventCatalogue([
   sourceEvents,
   procedureEvents,
   executionEvents,
+  operationEvents,
 ]);
