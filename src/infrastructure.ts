@@ -34,6 +34,7 @@ import type { IntentExtractor } from './judging/intent-extractor.js';
 import { OpenAiEvaluator } from './judging/openai.evaluator.js';
 import { OpenAiIntentExtractor } from './judging/openai.intent-extractor.js';
 import { MeasuredEventLog } from './metrics/measured-event-log.js';
+import { MeasuredEmbedder } from './metrics/measured-embedder.js';
 import { Metrics } from './metrics/metrics.js';
 import { MemoryHistory } from './trace/memory-history.js';
 
@@ -133,7 +134,7 @@ async function open(opening: Opening): Promise<Infrastructure> {
     embeddings: () => models.embeddingWorker.status(),
   });
   const events = await openEvents(opening, storage, metrics);
-  const models = openModels(opening, storage);
+  const models = openModels(opening, storage, metrics);
   const readers = await startReaders(opening, { ...storage, ...events, ...models });
   return {
     configuration,
@@ -211,20 +212,31 @@ function openEventLog({ configuration: { eventLog }, logger, started }: Opening,
 type Models = Stage<'embedder' | 'embeddingWorker' | 'vectors' | 'intents' | 'evaluator'>;
 
 /** The models that are configured, and what keeps and fills in their vectors; the worker is not started yet. */
-function openModels({ configuration, overrides, logger, started }: Opening, { database, keys }: Storage): Models {
-  const embedder = overrides.embedder ?? openEmbedder(configuration.embedding);
+function openModels(
+  { configuration, overrides, logger, started }: Opening,
+  { database, keys }: Storage,
+  metrics: Metrics,
+): Models {
+  const embedder = new MeasuredEmbedder(overrides.embedder ?? openEmbedder(configuration.embedding), metrics);
   started.add(() => embedder.close());
   const documents = [procedureDocuments];
   return {
     embedder,
-    embeddingWorker: new EmbeddingWorker({ database, generator: embedder, keys, documents, logger: logger.records }),
+    embeddingWorker: new EmbeddingWorker({
+      database,
+      generator: embedder,
+      keys,
+      documents,
+      logger: logger.records,
+      observer: metrics.embeddings,
+    }),
     vectors: new VectorCache(database, keys, embedder.contract, documents),
     intents: overrides.intents ?? (configuration.intent && new OpenAiIntentExtractor(configuration.intent)),
     evaluator: overrides.evaluator ?? (configuration.evaluator && new OpenAiEvaluator(configuration.evaluator)),
   };
 }
 
-function openEmbedder(settings: EmbeddingSettings): EmbeddingGenerator {
+export function openEmbedder(settings: EmbeddingSettings): EmbeddingGenerator {
   switch (settings.provider) {
     case 'bundled':
       return new BundledEmbedder({ workers: settings.workers });
@@ -258,9 +270,12 @@ async function startReaders(
     leaseMs: database.embedded ? 0 : projectionLeaseMs,
     onBatch: () => embeddingWorker.wake(),
   });
-  for (const part of [erasureConsumer, engine, embeddingWorker]) {
+  for (const part of [erasureConsumer, engine]) {
     await part.start();
     started.add(() => part.stop());
   }
   return { engine, keyDestroyer, erasureConsumer, histories: new MemoryHistory(database, log, codec, engine) };
 }
+  // Who projects knows first of rows without a vector, so of several services that one makes them.
+  embeddingWorker.start(() => engine.projects);
+  started.add(() => embeddingWorker.stop());

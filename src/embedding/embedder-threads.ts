@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import type { EmbedMessage, EmbedReply } from './bundled-model.js';
-import { DependencyUnavailable, exceptionType } from './errors.js';
+import { EmbeddingUnavailable, exceptionType } from './errors.js';
 
 export interface ThreadOptions {
   /** Compiled file that answers each EmbedMessage with one EmbedReply. */
@@ -39,12 +39,12 @@ export class EmbedderThreads {
   /**
    * @param urgent goes before all that are not
    * @returns the texts' vectors, one after the other
-   * @throws DependencyUnavailable when the thread fails; what the signal was fired with
+   * @throws EmbeddingUnavailable when the thread fails; what the signal was fired with
    */
   run(texts: readonly string[], { urgent, signal }: { urgent: boolean; signal: AbortSignal }): Promise<Float32Array> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) return reject(signal.reason as Error);
-      if (this.closed) return reject(new DependencyUnavailable('embedding_unavailable', 'closed'));
+      if (this.closed) return reject(new EmbeddingUnavailable('adapter_error', 'closed'));
       const onAbort = () => {
         this.queue = this.queue.filter((queued) => queued !== job);
         reject(signal.reason as Error);
@@ -55,7 +55,7 @@ export class EmbedderThreads {
         settle: (outcome) => {
           signal.removeEventListener('abort', onAbort);
           if ('vectors' in outcome) resolve(outcome.vectors);
-          else reject(new DependencyUnavailable('embedding_unavailable', outcome.failure));
+          else reject(new EmbeddingUnavailable('adapter_error', outcome.failure));
         },
       };
       signal.addEventListener('abort', onAbort, { once: true });

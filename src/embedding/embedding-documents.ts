@@ -37,39 +37,89 @@ export interface PendingDocument {
 export interface PendingCounts {
   /** Documents without a vector of the active contract, failed ones included. */
   readonly pending: number;
-  /** Those of them that failed at least once. */
+  /** Those of them that failed at least once and wait for their next attempt. */
   readonly failed: number;
-  /** Age of the oldest of them; null when none is pending. */
+  /** The failed ones by reason. */
+  readonly failures: Readonly<Record<string, number>>;
+  /** Age of the oldest of all that are pending; null when none is. */
   readonly oldestPendingSeconds: number | null;
+  /** Age of the oldest that was never tried; null when there is none. It grows while the model is down. */
+  readonly oldestUntriedSeconds: number | null;
 }
 
 const joined = ({ table, idColumn, source }: EmbeddingDocuments) =>
   `mneme_read.${table} d JOIN mneme_read.${source} source ON source.team_id = d.team_id AND source.${idColumn} = d.${idColumn}`;
 
-const due = '(d.retry_at IS NULL OR d.retry_at <= clock_timestamp())';
-
-const pendingQuery = (documents: EmbeddingDocuments, condition: string, values: string) => `
+const pendingQuery = (documents: EmbeddingDocuments, condition: string, order: string) => `
   SELECT d.team_id, d.${documents.idColumn} AS id, d.content_hash, coalesce(d.attempts, 0) AS attempts, ${documents.text} AS text
   FROM ${joined(documents)}
-  WHERE ${condition} AND ${due}
-  ORDER BY d.position, d.team_id, d.${documents.idColumn}
-  LIMIT ${values}`;
+  WHERE d.embedding IS NULL AND ${condition}
+  ORDER BY ${order}, d.team_id, d.${documents.idColumn}
+  LIMIT $1`;
 
-/** Documents without any vector, oldest first. A partial index serves it. */
-export const findMissing = (queries: Queries, documents: EmbeddingDocuments, limit: number): Promise<PendingDocument[]> =>
-  queries.query<PendingDocument>(pendingQuery(documents, 'd.embedding IS NULL', '$1'), [limit]);
+/** Documents that were never tried, oldest first. A partial index serves it. */
+export const findUntried = (queries: Queries, documents: EmbeddingDocuments, limit: number): Promise<PendingDocument[]> =>
+  queries.query<PendingDocument>(pendingQuery(documents, 'd.attempts IS NULL', 'd.position'), [limit]);
 
-/** Documents whose vector another model made. */
-export const findOutdated = (
+/** Documents that failed and whose time has come. */
+export const findRetries = (queries: Queries, documents: EmbeddingDocuments, limit: number): Promise<PendingDocument[]> =>
+  queries.query<PendingDocument>(
+    pendingQuery(documents, 'd.attempts IS NOT NULL AND d.retry_at <= clock_timestamp()', 'd.retry_at'),
+    [limit],
+  );
+
+/** A place in the order of a table's keys. */
+export interface DocumentKey {
+  readonly team_id: string;
+  readonly id: string;
+}
+
+/**
+ * Brings the next rows that have no vector of the contract as far as they come without a model: to the cached vector where
+ * there is one, else to none. What another model made, vector or failure, is gone afterwards.
+ *
+ * @param after where the last call ended; undefined begins
+ * @returns where to go on; undefined when all rows have been seen
+ */
+export async function adoptContract(
   queries: Queries,
   documents: EmbeddingDocuments,
   contract: string,
-  limit: number,
-): Promise<PendingDocument[]> =>
-  queries.query<PendingDocument>(pendingQuery(documents, 'd.embedding IS NOT NULL AND d.contract IS DISTINCT FROM $1', '$2'), [
-    contract,
-    limit,
-  ]);
+  { after, limit }: { after: DocumentKey | undefined; limit: number },
+): Promise<DocumentKey | undefined> {
+  const id = `d.${documents.idColumn}`;
+  const rows = await queries.query<DocumentKey>(
+    `SELECT d.team_id, ${id} AS id FROM mneme_read.${documents.table} d
+     WHERE ($2::uuid IS NULL OR (d.team_id, ${id}) > ($2::uuid, $3::uuid))
+       AND (d.embedding IS NULL OR d.contract IS DISTINCT FROM $1)
+     ORDER BY d.team_id, ${id} LIMIT $4`,
+    [contract, after?.team_id ?? null, after?.id ?? null, limit],
+  );
+  await queries.execute(
+    `WITH wanted AS MATERIALIZED (
+       SELECT k.team_id, k.id, made.embedding
+       FROM unnest($2::uuid[], $3::uuid[]) AS k(team_id, id)
+       LEFT JOIN LATERAL (
+         SELECT c.embedding FROM mneme.vector_cache c
+         WHERE c.team_id = k.team_id AND c.memory_id = k.id AND c.contract = $1 LIMIT 1
+       ) made ON true
+     )
+     UPDATE mneme_read.${documents.table} d
+     SET contract = CASE WHEN wanted.embedding IS NULL THEN NULL ELSE $1 END, embedding = wanted.embedding,
+         attempts = NULL, retry_at = NULL, failure = NULL
+     FROM wanted
+     WHERE d.team_id = wanted.team_id AND ${id} = wanted.id
+       AND (wanted.embedding IS NOT NULL OR d.contract <> $1) AND (d.embedding IS NULL OR d.contract IS DISTINCT FROM $1)`,
+    [contract, rows.map(({ team_id }) => team_id), rows.map((row) => row.id)],
+  );
+  return rows.length < limit ? undefined : rows.at(-1);
+}
+
+/** Grows whenever another build of a read model begins to serve, whose rows may have other vectors. */
+export async function buildGeneration(queries: Queries): Promise<bigint | undefined> {
+  const [row] = await queries.query<{ generation: bigint }>('SELECT generation FROM mneme.projection_group');
+  return row?.generation;
+}
 
 /** Writes vectors into the rows that still hold the same content; a row that was erased meanwhile is simply not there. */
 export const writeVectors = (
@@ -106,18 +156,24 @@ export const writeVector = (
     [contract, vector, team, memoryId],
   );
 
-/** @param failures `delayMs`: from now until the next attempt */
+/**
+ * @param contract whose model failed: another one begins without failures
+ * @param failures `delayMs`: from now until the next attempt
+ */
 export const recordFailures = (
   queries: Queries,
   documents: EmbeddingDocuments,
+  contract: string,
   failures: readonly { document: PendingDocument; failure: string; delayMs: number }[],
 ): Promise<number> =>
   queries.execute(
     `UPDATE mneme_read.${documents.table} d
-     SET attempts = failed.attempts, failure = failed.failure, retry_at = clock_timestamp() + failed.delay_ms * interval '1 millisecond'
-     FROM unnest($1::uuid[], $2::uuid[], $3::int[], $4::text[], $5::float8[]) AS failed(team_id, id, attempts, failure, delay_ms)
-     WHERE d.team_id = failed.team_id AND d.${documents.idColumn} = failed.id`,
+     SET contract = $1, attempts = failed.attempts, failure = failed.failure,
+         retry_at = clock_timestamp() + failed.delay_ms * interval '1 millisecond'
+     FROM unnest($2::uuid[], $3::uuid[], $4::int[], $5::text[], $6::float8[]) AS failed(team_id, id, attempts, failure, delay_ms)
+     WHERE d.team_id = failed.team_id AND d.${documents.idColumn} = failed.id AND d.embedding IS NULL`,
     [
+      contract,
       failures.map(({ document }) => document.team_id),
       failures.map(({ document }) => document.id),
       failures.map(({ document }) => document.attempts + 1),
@@ -126,14 +182,45 @@ export const recordFailures = (
     ],
   );
 
-export async function countPending(queries: Queries, documents: EmbeddingDocuments, contract: string): Promise<PendingCounts> {
-  const [row] = await queries.query<{ pending: number; failed: number; oldest: number | null }>(
-    `SELECT count(*)::int AS pending, count(d.failure)::int AS failed,
-            greatest(0, extract(epoch FROM clock_timestamp() - min(${documents.recordedAt})))::float8 AS oldest
-     FROM ${joined(documents)}
-     WHERE d.embedding IS NULL OR d.contract IS DISTINCT FROM $1`,
-    [contract],
+/** Reads the rows without a vector only, by their index: it is asked for at every scrape and every look at the health. */
+export async function countPending(queries: Queries, documents: EmbeddingDocuments): Promise<PendingCounts> {
+  const rows = await queries.query<{ reason: string | null; count: number }>(
+    `SELECT split_part(d.failure, ':', 1) AS reason, count(*)::int AS count
+     FROM mneme_read.${documents.table} d WHERE d.embedding IS NULL GROUP BY 1`,
   );
-  const pending = row?.pending ?? 0;
-  return { pending, failed: row?.failed ?? 0, oldestPendingSeconds: pending === 0 ? null : (row?.oldest ?? 0) };
+  const failures = Object.fromEntries(rows.flatMap(({ reason, count }) => (reason === null ? [] : [[reason, count]])));
+  return {
+    pending: rows.reduce((sum, { count }) => sum + count, 0),
+    failed: Object.values(failures).reduce((sum, count) => sum + count, 0),
+    failures,
+    oldestPendingSeconds: await ageOfOldest(queries, documents, 'd.embedding IS NULL'),
+    oldestUntriedSeconds: await ageOfOldest(queries, documents, 'd.embedding IS NULL AND d.attempts IS NULL'),
+  };
+}
+
+async function ageOfOldest(queries: Queries, documents: EmbeddingDocuments, condition: string): Promise<number | null> {
+  const [row] = await queries.query<{ age: number }>(
+    `SELECT greatest(0, extract(epoch FROM clock_timestamp() - ${documents.recordedAt}))::float8 AS age
+     FROM ${joined(documents)} WHERE ${condition} ORDER BY d.position LIMIT 1`,
+  );
+  return row?.age ?? null;
+}
+
+/** Of several kinds of documents together. */
+export function sumOf(counts: readonly PendingCounts[]): PendingCounts {
+  const failures: Record<string, number> = {};
+  for (const each of counts)
+    for (const [reason, count] of Object.entries(each.failures)) failures[reason] = (failures[reason] ?? 0) + count;
+  return {
+    pending: counts.reduce((sum, { pending }) => sum + pending, 0),
+    failed: counts.reduce((sum, { failed }) => sum + failed, 0),
+    failures,
+    oldestPendingSeconds: oldest(counts.map(({ oldestPendingSeconds }) => oldestPendingSeconds)),
+    oldestUntriedSeconds: oldest(counts.map(({ oldestUntriedSeconds }) => oldestUntriedSeconds)),
+  };
+}
+
+function oldest(ages: readonly (number | null)[]): number | null {
+  const known = ages.flatMap((age) => age ?? []);
+  return known.length === 0 ? null : Math.max(...known);
 }

@@ -1,4 +1,11 @@
-export { AdapterDefect, DependencyUnavailable, isAdapterDefect, isDependencyUnavailable, type DependencyCode } from './errors.js';
+export {
+  AdapterDefect,
+  DependencyUnavailable,
+  EmbeddingUnavailable,
+  isAdapterDefect,
+  isDependencyUnavailable,
+  type DependencyCode,
+} from './errors.js';
 
 /** What makes vectors comparable: two vectors belong together only when their contracts are equal. */
 export interface EmbeddingContract {
@@ -17,7 +24,7 @@ export abstract class EmbeddingGenerator {
    * One vector per text, in the same order, each of `contract.dimensions` finite numbers and not all zero.
    *
    * @param signal stops the work; the caller stops waiting either way
-   * @throws DependencyUnavailable when the model is down; every other exception counts as that too
+   * @throws EmbeddingUnavailable when the model is down; every other exception counts as that too
    */
   abstract embed(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[] | number[][]>;
 

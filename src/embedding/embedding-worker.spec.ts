@@ -8,7 +8,7 @@ import { procedureDocuments } from './embedding-documents.js';
 import { EmbeddingGenerator } from './embedding-generator.js';
 import { EmbeddingWorker, type EmbeddingWorkerOptions } from './embedding-worker.js';
 
-/** Gives a text's length as vector, or does what the test says. */
+/** Gives a text's length as vector, or does what the test says; answers the worker's own question whether it works. */
 class Lengths extends EmbeddingGenerator {
   readonly contract;
   readonly asked: (readonly string[])[] = [];
@@ -24,10 +24,19 @@ class Lengths extends EmbeddingGenerator {
     await this.meanwhile(texts);
     return texts.map((text) => [text.length, 1]);
   }
+
+  /** What was asked for documents. */
+  get documents(): (readonly string[])[] {
+    return this.asked.filter((texts) => texts[0] !== 'memory');
+  }
 }
 
 const modelDown = () => Promise.reject(new Error('no such text may be told'));
-const patiently = { retryMs: { first: 60_000, longest: 600_000 } };
+const failsOn =
+  (...bad: string[]) =>
+  (texts: readonly string[]) =>
+    texts.some((text) => bad.includes(text)) ? modelDown() : Promise.resolve();
+const patiently = { retryMs: { first: 60_000, longest: 600_000 }, refusedRetryMs: { first: 3_600_000, longest: 86_400_000 } };
 
 describe('the embedding worker', () => {
   let database: Database;
@@ -61,17 +70,17 @@ describe('the embedding worker', () => {
   }
 
   it('fills missing vectors, and says how far it is', async () => {
-    const [short, long] = [await stored('short'), await stored('much longer', { ageSeconds: 90 })];
+    const [long, short] = [await stored('much longer', { ageSeconds: 90 }), await stored('short')];
     const filling = worker();
     expect(await filling.status()).toMatchObject({ pending: 2, failed: 0 });
     expect((await filling.status()).oldestPendingSeconds).toBeCloseTo(90, -1);
 
-    expect(await filling.fillOnce()).toEqual({ found: 2, filled: 2, failed: 0 });
+    expect(await filling.fillOnce()).toMatchObject({ found: 2, filled: 2, failed: 0 });
     expect(await vectors.row(short)).toMatchObject({ contract: 'lengths:2', embedding: '[5,1]' });
     expect(await embeddingOf(long)).toBe('[11,1]');
     expect(await vectors.cached()).toEqual({ [short.id]: 1, [long.id]: 1 });
-    expect(await filling.status()).toEqual({ pending: 0, failed: 0, oldestPendingSeconds: null });
-    expect(await filling.fillOnce()).toEqual({ found: 0, filled: 0, failed: 0 });
+    expect(await filling.status()).toMatchObject({ pending: 0, failed: 0, oldestPendingSeconds: null });
+    expect(await filling.fillOnce()).toMatchObject({ found: 0, filled: 0, failed: 0 });
   });
 
   it('takes a bounded batch, oldest first', async () => {
@@ -93,32 +102,67 @@ describe('the embedding worker', () => {
     expect(Object.keys(await vectors.cached())).toHaveLength(4);
   });
 
-  it('replaces the vectors of another contract', async () => {
-    const question = await stored('question');
+  it('lets go of all vectors of another contract at once, and replaces them, oldest first', async () => {
+    const questions = [await stored('question'), await stored('another one')];
     await worker().fillOnce();
     generator = new Lengths('lengths:new');
-    const filling = worker();
-    expect(await filling.status()).toMatchObject({ pending: 1 });
+    generator.meanwhile = failsOn('memory', 'question', 'another one');
+    const filling = worker({ batchSize: 1 });
     await filling.fillOnce();
-    expect(await vectors.row(question)).toMatchObject({ contract: 'lengths:new' });
-    expect(await vectors.cached()).toEqual({ [question.id]: 2 });
+    for (const question of questions) expect(await vectors.row(question)).toMatchObject({ contract: null, embedding: null });
+    expect(await filling.status()).toMatchObject({ pending: 2, failed: 0 });
+    generator.meanwhile = () => Promise.resolve();
+    await filling.fillOnce();
+    await filling.fillOnce();
+    for (const question of questions) expect(await vectors.row(question)).toMatchObject({ contract: 'lengths:new' });
+    expect(await vectors.cached()).toEqual({ [questions[0]?.id ?? '']: 2, [questions[1]?.id ?? '']: 2 });
+  });
+
+  it('goes back to an earlier contract without asking the model, however many rows there are', async () => {
+    const questions = await Promise.all(Array.from({ length: 40 }, (_, index) => stored(`question ${index}`)));
+    const fill = async () => {
+      const filling = worker();
+      while ((await filling.fillOnce()).found > 0);
+    };
+    await fill();
+    generator = new Lengths('lengths:new');
+    await fill();
+    generator = new Lengths();
+    await worker().fillOnce();
+    expect(generator.asked).toEqual([]);
+    for (const question of questions) expect(await vectors.row(question)).toMatchObject({ contract: 'lengths:2' });
+  });
+
+  it('takes what the cache has, as after another build began to serve, without asking the model', async () => {
+    const question = await stored('question');
+    await worker().fillOnce();
+    await vectors.forget(question);
+    generator.asked.length = 0;
+    expect(await worker().fillOnce()).toMatchObject({ found: 0 });
+    expect(await vectors.row(question)).toMatchObject({ contract: 'lengths:2', embedding: '[8,1]' });
+    expect(generator.asked).toEqual([]);
   });
 
   it('sets a document aside that fails on its own, tells why without its text, and fills the others', async () => {
     const good = await stored('good');
     const bad = await stored('bad');
-    generator.meanwhile = (texts) => (texts.includes('bad') ? modelDown() : Promise.resolve());
+    generator.meanwhile = failsOn('bad');
     const filling = worker();
-    expect(await filling.fillOnce()).toEqual({ found: 2, filled: 1, failed: 1 });
+    expect(await filling.fillOnce()).toEqual({ found: 2, filled: 1, failed: 1, outage: undefined });
     expect(await embeddingOf(good)).toBe('[4,1]');
-    expect(await vectors.row(bad)).toMatchObject({ attempts: 1, failure: 'Error', embedding: null });
-    expect(await filling.status()).toMatchObject({ pending: 1, failed: 1 });
+    expect(await vectors.row(bad)).toMatchObject({ attempts: 1, failure: 'adapter_error: Error', embedding: null });
+    expect(await filling.status()).toMatchObject({
+      pending: 1,
+      failed: 1,
+      failures: { adapter_error: 1 },
+      oldestUntriedSeconds: null,
+    });
     expect(await filling.fillOnce()).toMatchObject({ found: 0 });
   });
 
   it('tries a failed document for ever, at growing intervals, until it succeeds', async () => {
     const question = await stored('question');
-    generator.meanwhile = modelDown;
+    generator.meanwhile = failsOn('question');
     const filling = worker();
     for (const [attempt, least, most] of [
       [1, 30_000, 60_000],
@@ -137,22 +181,64 @@ describe('the embedding worker', () => {
     expect(await vectors.row(question)).toMatchObject({ attempts: null, failure: null, waits_ms: null, embedding: '[8,1]' });
   });
 
-  it('probes with one document while the model is down, and takes whole batches again when it is back', async () => {
-    for (let index = 0; index < 8; index += 1) await stored(`question ${index}`);
-    generator.meanwhile = modelDown;
-    const filling = worker();
-    expect(await filling.fillOnce()).toEqual({ found: 8, filled: 0, failed: 2 });
-    expect(await filling.fillOnce()).toEqual({ found: 1, filled: 0, failed: 1 });
-    generator.meanwhile = () => Promise.resolve();
-    expect(await filling.fillOnce()).toEqual({ found: 1, filled: 1, failed: 0 });
-    expect(await filling.fillOnce()).toEqual({ found: 4, filled: 4, failed: 0 });
+  it.each([
+    ['zero_norm', [0, 0]],
+    ['not_finite', [Number.NaN, 1]],
+    ['wrong_dimensions', [1, 2, 3]],
+  ])('waits longer before it tries a text again that the model does not take: %s', async (reason, vector) => {
+    const [bad, good] = [await stored('bad'), await stored('good')];
+    generator.embed = (texts) => Promise.resolve(texts.map((text) => (text === 'bad' ? vector : [1, 1])));
+    await worker().fillOnce();
+    const row = await vectors.row(bad);
+    expect(row?.failure).toMatch(new RegExp(`^${reason}: `));
+    expect(row?.waits_ms).toBeGreaterThan(1_700_000);
+    expect(await embeddingOf(good)).toBe('[1,1]');
   });
 
-  it('gives up on a model that does not answer in time', async () => {
+  it('forgets the failures of another contract, whose model may take the text', async () => {
     const question = await stored('question');
-    generator.meanwhile = () => new Promise(() => undefined);
+    generator.meanwhile = failsOn('question');
+    await worker().fillOnce();
+    expect(await vectors.row(question)).toMatchObject({ attempts: 1 });
+    generator = new Lengths('lengths:new');
+    await worker().fillOnce();
+    expect(await vectors.row(question)).toMatchObject({ contract: 'lengths:new', attempts: null });
+  });
+
+  it('fills new documents while thousands of failed ones wait to be tried again', async () => {
+    for (let index = 0; index < 30; index += 1) await stored(`bad ${index}`);
+    generator.meanwhile = (texts) => (texts.some((text) => text.startsWith('bad')) ? modelDown() : Promise.resolve());
+    const filling = worker();
+    while ((await filling.status()).failed < 30) await filling.fillOnce();
+    await vectors.letRetry();
+    const questions = [];
+    for (let index = 0; index < 20; index += 1) questions.push(await stored(`good ${index}`));
+    await filling.fillOnce();
+    await filling.fillOnce();
+    for (const question of questions) expect(await embeddingOf(question)).toMatch(/^\[/);
+  });
+
+  it('blames no document while the model is down, asks with one word of ours, and goes on when it is back', async () => {
+    const questions = [];
+    for (let index = 0; index < 8; index += 1) questions.push(await stored(`question ${index}`));
+    generator.meanwhile = modelDown;
+    const filling = worker();
+    expect(await filling.fillOnce()).toMatchObject({ found: 8, filled: 0, failed: 0, outage: { reason: 'adapter_error' } });
+    expect(generator.asked).toHaveLength(2);
+    expect(await filling.fillOnce()).toMatchObject({ found: 0, filled: 0, failed: 0 });
+    expect(generator.asked.slice(2)).toEqual([['memory']]);
+    expect(await filling.status()).toMatchObject({ pending: 8, failed: 0, outage: { reason: 'adapter_error' } });
+    for (const question of questions) expect(await vectors.row(question)).toMatchObject({ attempts: null, failure: null });
+    generator.meanwhile = () => Promise.resolve();
+    expect(await filling.fillOnce()).toEqual({ found: 8, filled: 8, failed: 0, outage: undefined });
+    expect((await filling.status()).outage).toBeUndefined();
+  });
+
+  it('gives up on a text on which the model hangs', async () => {
+    const question = await stored('question');
+    generator.meanwhile = (texts) => (texts.includes('question') ? new Promise(() => undefined) : Promise.resolve());
     await worker({ timeoutMs: 20 }).fillOnce();
-    expect(await vectors.row(question)).toMatchObject({ failure: 'TimeoutError' });
+    expect(await vectors.row(question)).toMatchObject({ failure: 'timeout: TimeoutError' });
   });
 
   it('writes nothing of a memory that is erased while the model works', async () => {
@@ -171,7 +257,7 @@ describe('the embedding worker', () => {
     const erased = await stored('erased');
     generator.meanwhile = () => keys.destroy(team, erased.id);
     await worker().fillOnce();
-    expect(await vectors.row(erased)).toMatchObject({ embedding: null, failure: 'no data key' });
+    expect(await vectors.row(erased)).toMatchObject({ embedding: null, failure: 'no_data_key' });
     expect(await vectors.cached()).toEqual({});
   });
 
@@ -188,7 +274,7 @@ describe('the embedding worker', () => {
     const lucky = await stored('lucky');
     await keys.destroy(lost, lost);
     await worker().fillOnce();
-    expect(await vectors.row(unlucky)).toMatchObject({ failure: 'KeyErased', embedding: null });
+    expect(await vectors.row(unlucky)).toMatchObject({ failure: 'no_data_key: KeyErased', embedding: null });
     expect(await embeddingOf(lucky)).toBe('[5,1]');
   });
 
@@ -223,14 +309,28 @@ describe('the embedding worker', () => {
       generator.meanwhile = modelDown;
       running = worker({
         idleMs: 5,
-        retryMs: { first: 1, longest: 1 },
-        logger: { warn: (details, message) => warnings.push(JSON.stringify([details, message])) },
+        outageMs: { first: 1, longest: 5 },
+        logger: {
+          info: () => undefined,
+          warn: (details, message) => warnings.push(JSON.stringify([details, message])),
+        },
       });
       running.start();
       await until(() => Promise.resolve(warnings.length > 0));
       generator.meanwhile = () => Promise.resolve();
       await until(async () => (await embeddingOf(question)) !== null);
       expect(warnings.join()).not.toMatch(/question|told/);
+    });
+
+    it('does nothing while another service makes the vectors, and takes over when it is its turn', async () => {
+      const question = await stored('question');
+      let elected = false;
+      running = worker({ idleMs: 5 });
+      running.start(() => elected);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      expect(generator.asked).toEqual([]);
+      elected = true;
+      await until(async () => (await embeddingOf(question)) !== null);
     });
 
     it('stops at once although the model does not answer', async () => {

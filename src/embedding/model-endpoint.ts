@@ -22,12 +22,32 @@ export class EndpointFailure extends Error {
   constructor(
     readonly kind: 'unavailable' | 'refused',
     readonly detail: string,
+    readonly facts: EndpointFacts = {},
   ) {
     super(`the model endpoint failed: ${detail}`);
   }
 }
 
-export const malformedAnswer = () => new EndpointFailure('unavailable', 'malformed answer');
+export interface EndpointFacts {
+  /** HTTP status, where there was an answer; 200 for one that cannot be read. */
+  readonly status?: number;
+  /** From Retry-After, at most an hour. */
+  readonly retryAfterMs?: number;
+}
+
+export const malformedAnswer = () => new EndpointFailure('unavailable', 'malformed answer', { status: 200 });
+
+/** Longest Retry-After that is believed, milliseconds: nothing that is busy for longer is worth stopping for. */
+const longestRetryAfterMs = 3_600_000;
+
+/**
+ * Milliseconds from now of a Retry-After header, which holds seconds or a date (RFC 9110, 10.2.3); undefined for anything else.
+ */
+export function retryAfterMs(header: string | null, now: number): number | undefined {
+  const text = header?.trim() ?? '';
+  const wanted = /^\d{1,9}$/.test(text) ? Number(text) * 1_000 : /GMT$/.test(text) ? Date.parse(text) - now : Number.NaN;
+  return Number.isNaN(wanted) ? undefined : Math.min(Math.max(wanted, 0), longestRetryAfterMs);
+}
 
 const retriedStatuses = new Set([408, 425, 429]);
 
@@ -62,13 +82,19 @@ export async function postJson(
     });
     if (response.status !== 200) {
       await response.body?.cancel();
-      throw new EndpointFailure(isRefusal(response.status) ? 'refused' : 'unavailable', `HTTP ${response.status}`);
+      throw statusFailure(response);
     }
     return parsed(await boundedText(response, limitBytes));
   } catch (error) {
     signal.throwIfAborted();
     throw error instanceof EndpointFailure ? error : new EndpointFailure('unavailable', networkCode(error));
   }
+}
+
+function statusFailure({ status, headers }: Response): EndpointFailure {
+  const after = retryAfterMs(headers.get('retry-after'), Date.now());
+  const facts = { status, ...(after === undefined ? {} : { retryAfterMs: after }) };
+  return new EndpointFailure(isRefusal(status) ? 'refused' : 'unavailable', `HTTP ${status}`, facts);
 }
 
 const isRefusal = (status: number) => status >= 400 && status < 500 && !retriedStatuses.has(status);
@@ -85,7 +111,7 @@ async function boundedText(response: Response, limitBytes: number): Promise<stri
   // Leaving the loop by an exception cancels the body, and with it the connection.
   for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
     length += chunk.byteLength;
-    if (length > limitBytes) throw new EndpointFailure('unavailable', 'answer too large');
+    if (length > limitBytes) throw new EndpointFailure('unavailable', 'answer too large', { status: 200 });
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');

@@ -1,5 +1,5 @@
 import { EmbeddingGenerator, type EmbeddingContract } from './embedding-generator.js';
-import { DependencyUnavailable } from './errors.js';
+import { EmbeddingUnavailable, type EmbeddingFailureReason } from './errors.js';
 import { EndpointFailure, malformedAnswer, postJson, type ModelEndpoint } from './model-endpoint.js';
 
 /** Inputs in one request: the smallest limit among the services we know of. */
@@ -48,10 +48,22 @@ export class OpenAiEmbedder extends EmbeddingGenerator {
     try {
       return inOrder(await postJson(this.options, '/embeddings', body, { limitBytes, signal }), input.length);
     } catch (error) {
-      if (error instanceof EndpointFailure) throw new DependencyUnavailable('embedding_unavailable', error.detail);
+      if (error instanceof EndpointFailure)
+        throw new EmbeddingUnavailable(reasonOf(error), error.detail, error.facts.retryAfterMs);
       throw error;
     }
   }
+}
+
+/** What another key, address or model would cure, and no other text. */
+const misconfigured = new Set([401, 403, 404, 405, 407]);
+
+function reasonOf({ kind, facts: { status } }: EndpointFailure): EmbeddingFailureReason {
+  if (status === undefined) return 'unreachable';
+  if (status === 429) return 'rate_limited';
+  if (misconfigured.has(status) || (status >= 300 && status < 400)) return 'misconfigured';
+  if (kind === 'refused') return 'refused';
+  return status < 300 ? 'malformed_answer' : 'server_error';
 }
 
 /** Endpoints may answer in any order; `index` says which input a vector belongs to. */

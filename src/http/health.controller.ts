@@ -3,6 +3,7 @@ import { ApiProperty, ApiTags } from '@nestjs/swagger';
 import { ProjectionEngine } from '../../projections/engine/projection-engine.js';
 import type { ProjectionStatus } from '../../projections/engine/status.js';
 import { Database } from '../database/database.js';
+import { EmbeddingWorker, type EmbeddingStatus } from '../embedding/embedding-worker.js';
 import { ErasureConsumer } from '../erasure/erasure-consumer.js';
 import { EventLog } from '../event-log/event-log.js';
 import { inTime } from '../timer.js';
@@ -26,22 +27,48 @@ class ProjectionHealth {
   lag_seconds!: number;
 }
 
+class EmbeddingHealth {
+  @ApiProperty({
+    type: String,
+    enum: ['working', 'failing'],
+    description: 'failing: the model makes no vectors for stored documents at present.',
+  })
+  model!: 'working' | 'failing';
+
+  @ApiProperty({ type: String, nullable: true, description: 'Why it is failing, for example unreachable.' })
+  reason!: string | null;
+
+  @ApiProperty({ type: Number, description: 'Documents without a vector, which recall by meaning does not find.' })
+  pending!: number;
+
+  @ApiProperty({ type: Number, description: 'Those of them that failed and wait for a retry.' })
+  failed!: number;
+
+  @ApiProperty({ type: Number, nullable: true, description: 'Age of the oldest document without a vector, seconds.' })
+  oldest_pending_seconds!: number | null;
+}
+
 class Readiness {
   @ApiProperty({
     type: String,
     enum: ['ready', 'degraded'],
-    description: 'degraded: a read model is stopped or lags; see projections.',
+    description: 'degraded: a read model is stopped or lags, or vectors are not made in time.',
   })
   status!: 'ready' | 'degraded';
 
   @ApiProperty({ type: ProjectionHealth, isArray: true })
   projections!: ProjectionHealth[];
+
+  @ApiProperty({ type: EmbeddingHealth, nullable: true, description: 'null when it could not be told in time.' })
+  embeddings!: EmbeddingHealth | null;
 }
 
 /** A dependency that has not answered by then counts as unreachable, milliseconds. */
 const probeTimeoutMs = 3_000;
 /** Lag from which a read model counts as lagging, seconds. */
 const lagging = 10;
+/** Age of a document that still waits for its first vector, from which vectors count as late, seconds. */
+const late = 60;
 
 @Public()
 @ApiTags('operations')
@@ -52,6 +79,7 @@ export class HealthController {
     private readonly database: Database,
     private readonly engine: ProjectionEngine,
     private readonly erasureConsumer: ErasureConsumer,
+    private readonly embeddings: EmbeddingWorker,
   ) {}
 
   @Get('live')
@@ -83,14 +111,14 @@ export class HealthController {
         headers: { 'retry-after': '5' },
       });
     }
-    const projections = await this.projections();
+    const [projections, embeddings] = await Promise.all([answerOf(this.engine.status()), answerOf(this.embeddings.status())]);
     // Never a 503 for lag: it would take all replicas away at once, while writes and most reads still work.
-    return { status: projections?.every(isLevel) ? 'ready' : 'degraded', projections: projections?.map(healthOf) ?? [] };
-  }
-
-  private async projections(): Promise<ProjectionStatus[] | undefined> {
-    const status = this.engine.status();
-    return (await answers(status)) ? status : undefined;
+    const well = projections?.every(isLevel) && embeddings !== undefined && inTimeWith(embeddings);
+    return {
+      status: well ? 'ready' : 'degraded',
+      projections: projections?.map(healthOf) ?? [],
+      embeddings: embeddings ? embeddingHealthOf(embeddings) : null,
+    };
   }
 }
 
@@ -103,9 +131,23 @@ const healthOf = ({ name, state, lag }: ProjectionStatus): Answer<ProjectionHeal
   lag_seconds: lag.seconds,
 });
 
-/** Whether a probe succeeds in time. */
-const answers = (probe: Promise<unknown>): Promise<boolean> =>
+/** Documents that failed themselves wait for a retry, some for ever: no reason to call the service degraded. */
+const inTimeWith = ({ outage, oldestUntriedSeconds }: EmbeddingStatus): boolean => !outage && (oldestUntriedSeconds ?? 0) < late;
+
+const embeddingHealthOf = ({ outage, pending, failed, oldestPendingSeconds }: EmbeddingStatus): Answer<EmbeddingHealth> => ({
+  model: outage ? 'failing' : 'working',
+  reason: outage?.reason ?? null,
+  pending,
+  failed,
+  oldest_pending_seconds: oldestPendingSeconds,
+});
+
+/** What a probe answers; undefined when it fails, or takes too long. */
+const answerOf = <T>(probe: Promise<T>): Promise<T | undefined> =>
   inTime(probe, probeTimeoutMs).then(
-    (answer) => answer !== 'late',
-    () => false,
+    (answer) => (answer === 'late' ? undefined : answer),
+    () => undefined,
   );
+
+/** Whether a probe succeeds in time. */
+const answers = async (probe: Promise<unknown>): Promise<boolean> => (await answerOf(probe.then(() => true))) ?? false;

@@ -1,12 +1,13 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { ProjectionStatus } from '../../projections/engine/status.js';
-import type { PendingCounts } from '../embedding/embedding-documents.js';
+import type { EmbeddingObserver } from '../embedding/document-filler.js';
+import type { EmbeddingStatus } from '../embedding/embedding-worker.js';
 import { inTime } from '../timer.js';
 
 /** What is read at the moment of a scrape. Each may fail: a scrape tells what can be told. */
 export interface MetricSources {
   projections(): Promise<readonly ProjectionStatus[]>;
-  embeddings(): Promise<PendingCounts>;
+  embeddings(): Promise<EmbeddingStatus>;
   /** Resolves when the event log answers. */
   log(): Promise<unknown>;
 }
@@ -16,6 +17,9 @@ const appendBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 
 /** Zero has a bucket of its own: recalls that find nothing, or lose everything to the cut-off, are what one looks for. */
 const recallBuckets = [0, 1, 2, 3, 5, 10, 20, 50, 100, 200];
 const requestBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+/** One question takes a local model about 10 ms; a batch of long texts takes a slow endpoint a minute. */
+const modelBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
 /** Longest wait for one source of a scrape, milliseconds: Prometheus gives a scrape ten seconds. */
 const sourceTimeoutMs = 3_000;
@@ -63,6 +67,34 @@ export class Metrics {
     registers: [this.registry],
   });
 
+  readonly embeddingCalls = new Histogram({
+    name: 'mneme_embedding_model_duration_seconds',
+    help: 'Time of one call to the embedding model, for requests and for stored documents, by outcome: embedded, cancelled, or why it failed.',
+    labelNames: ['outcome'],
+    buckets: modelBuckets,
+    registers: [this.registry],
+  });
+
+  private readonly embedded = new Counter({
+    name: 'mneme_embeddings_filled_total',
+    help: 'Documents that this process gave a vector, by where it came from: model or cache.',
+    labelNames: ['source'],
+    registers: [this.registry],
+  });
+
+  private readonly embeddingFailures = new Counter({
+    name: 'mneme_embeddings_failures_total',
+    help: 'Attempts of this process that failed for the document itself, by reason.',
+    labelNames: ['reason'],
+    registers: [this.registry],
+  });
+
+  /** For the embedding worker. */
+  readonly embeddings: EmbeddingObserver = {
+    filled: (documents, source) => this.embedded.inc({ source }, documents),
+    failed: (reason) => this.embeddingFailures.inc({ reason }),
+  };
+
   private readonly logUp = this.gauge('mneme_event_log_up', 'Whether the event log answers: 1 or 0.');
   private readonly position = this.gauge('mneme_projection_position', 'Last position in the read model.', ['projection']);
   private readonly lagPositions = this.gauge('mneme_projection_lag_positions', 'Positions behind the head.', ['projection']);
@@ -72,7 +104,13 @@ export class Metrics {
   private readonly rate = this.gauge('mneme_projection_events_per_second', 'Events applied a second.', ['projection']);
   private readonly stopped = this.gauge('mneme_projection_stopped', 'Whether it stopped at an event: 1 or 0.', ['projection']);
   private readonly pending = this.gauge('mneme_embeddings_pending', 'Documents without a vector of the active contract.');
-  private readonly failed = this.gauge('mneme_embeddings_failed', 'Those of them that failed at least once.');
+  private readonly failed = this.gauge('mneme_embeddings_failed', 'Those of them that failed and wait for a retry, by reason.', [
+    'reason',
+  ]);
+  private readonly modelUp = this.gauge(
+    'mneme_embeddings_model_up',
+    'Whether the worker of this process found the model working: 1 or 0.',
+  );
   private readonly oldest = this.gauge(
     'mneme_embeddings_oldest_pending_seconds',
     'Age of the oldest of them; 0 when there is none.',
@@ -103,9 +141,11 @@ export class Metrics {
     this.stopped.set({ projection }, state === 'stopped' ? 1 : 0);
   }
 
-  private showEmbeddings({ pending, failed, oldestPendingSeconds }: PendingCounts): void {
+  private showEmbeddings({ pending, failures, oldestPendingSeconds, outage }: EmbeddingStatus): void {
     this.pending.set(pending);
-    this.failed.set(failed);
+    this.failed.reset(); // a reason that is gone must not stay at its last number
+    for (const [reason, count] of Object.entries(failures)) this.failed.set({ reason }, count);
+    this.modelUp.set(outage ? 0 : 1);
     this.oldest.set(oldestPendingSeconds ?? 0);
   }
 

@@ -45,6 +45,8 @@ describe('operating the service', () => {
       'mneme_recall_candidates_bucket{le="0",recall="procedures"} 0',
       'mneme_recall_returned_sum{recall="procedures"} 1',
       'mneme_embeddings_pending 0',
+      'mneme_embeddings_model_up 1',
+      /^mneme_embedding_model_duration_seconds_count\{outcome="embedded"\} \d+$/m,
       'mneme_embeddings_oldest_pending_seconds 0',
       /^mneme_http_request_duration_seconds_count\{method="POST",route="\/v1\/procedures",status="201"\} 1$/m,
       /^mneme_http_request_duration_seconds_count\{method="GET",route="\/v1\/procedures\/\{id\}",status="200"\} 1$/m,
@@ -85,9 +87,9 @@ describe('operating the service', () => {
   });
 
   it('is not ready before the keys of erased memories are destroyed, which a restore may have brought back', async () => {
-    const { log, database, engine, keyDestroyer, logIdentity } = service.infrastructure;
+    const { log, database, engine, keyDestroyer, logIdentity, embeddingWorker } = service.infrastructure;
     const notYetRead = new ErasureConsumer({ database, log, logId: logIdentity.logId, streamPrefix: 'mneme_', keyDestroyer });
-    const health = new HealthController(log, database, engine, notYetRead);
+    const health = new HealthController(log, database, engine, notYetRead, embeddingWorker);
     await expect(health.ready()).rejects.toMatchObject({ status: 503, code: 'not_ready' });
   });
 });

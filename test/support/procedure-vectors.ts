@@ -18,7 +18,7 @@ export interface VectorRow {
   failure: string | null;
 }
 
-const schema = schemaName('procedures', 1, 1);
+const schema = schemaName('procedures', proceduresProjection.version, 1);
 
 /** The read models that the embedding worker works on, made as the projection engine makes them. */
 export class ProcedureVectors {
@@ -45,7 +45,8 @@ export class ProcedureVectors {
         [team, id, question, ageSeconds, position],
       );
       await queries.execute(
-        `INSERT INTO ${schema}.procedure_vectors (team_id, procedure_id, content_hash, position) VALUES ($1, $2, $3, $4)`,
+        `INSERT INTO ${schema}.procedure_vectors (team_id, procedure_id, scope, status, content_hash, position)
+         VALUES ($1, $2, 'default', 'active', $3, $4)`,
         [team, id, hash, position],
       );
     });
@@ -88,7 +89,17 @@ export class ProcedureVectors {
   /** Lets failed documents try again now. */
   async letRetry(): Promise<void> {
     await this.database.as('mneme_projector', (queries) =>
-      queries.execute('UPDATE mneme_read.procedure_vectors SET retry_at = NULL'),
+      queries.execute('UPDATE mneme_read.procedure_vectors SET retry_at = clock_timestamp() WHERE retry_at IS NOT NULL'),
+    );
+  }
+
+  /** What a row is like in a build that begins to serve before anything copied its vector. */
+  async forget({ team, id }: StoredQuestion): Promise<void> {
+    await this.database.as('mneme_projector', (queries) =>
+      queries.execute(
+        `UPDATE ${schema}.procedure_vectors SET contract = NULL, embedding = NULL WHERE team_id = $1 AND procedure_id = $2`,
+        [team, id],
+      ),
     );
   }
 
