@@ -33,8 +33,8 @@ import type { Evaluator } from './judging/evaluator.js';
 import type { IntentExtractor } from './judging/intent-extractor.js';
 import { OpenAiEvaluator } from './judging/openai.evaluator.js';
 import { OpenAiIntentExtractor } from './judging/openai.intent-extractor.js';
-import { MeasuredEventLog } from './metrics/measured-event-log.js';
 import { MeasuredEmbedder } from './metrics/measured-embedder.js';
+import { MeasuredEventLog } from './metrics/measured-event-log.js';
 import { Metrics } from './metrics/metrics.js';
 import { MemoryHistory } from './trace/memory-history.js';
 
@@ -274,8 +274,8 @@ async function startReaders(
     await part.start();
     started.add(() => part.stop());
   }
-  return { engine, keyDestroyer, erasureConsumer, histories: new MemoryHistory(database, log, codec, engine) };
-}
   // Who projects knows first of rows without a vector, so of several services that one makes them.
   embeddingWorker.start(() => engine.projects);
   started.add(() => embeddingWorker.stop());
+  return { engine, keyDestroyer, erasureConsumer, histories: new MemoryHistory(database, log, codec, engine) };
+}
