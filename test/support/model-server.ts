@@ -71,9 +71,15 @@ export const answering =
 
 /** Answers an error that quotes the request, as some servers do. */
 export const failing =
-  (status: number): Responder =>
+  (status: number, headers: Readonly<Record<string, string>> = {}): Responder =>
   ({ body }, response) =>
-    send(response, status, JSON.stringify({ error: { message: `cannot serve ${JSON.stringify(body)}` } }));
+    send(response, status, JSON.stringify({ error: { message: `cannot serve ${JSON.stringify(body)}` } }), headers);
+
+/** Takes so many milliseconds for it. */
+export const later =
+  (milliseconds: number, responder: Responder): Responder =>
+  (request, response) =>
+    void setTimeout(() => responder(request, response), milliseconds);
 
 /** Answers 200 with text that is no JSON. */
 export const babbling =
@@ -129,7 +135,7 @@ export const embeddings =
 export const chat = (content: unknown): Responder =>
   answering({ choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }] });
 
-function send(response: ServerResponse, status: number, text: string): void {
-  response.writeHead(status, { 'content-type': 'application/json' });
+function send(response: ServerResponse, status: number, text: string, headers: Readonly<Record<string, string>> = {}): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers });
   response.end(text);
 }
