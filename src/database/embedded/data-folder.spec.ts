@@ -1,18 +1,36 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { compiledFile } from '../../config/package-root.js';
 import { DataFolder, DataFolderInUse, MasterKeyFileUnusable, readAdminKey, runningService } from './data-folder.js';
+import { placeOfThisProcess } from './folder-lock.js';
 
 let parent: string;
 let path: string;
 const inside = (name: string) => join(path, name);
 const locks = () => readdirSync(path).filter((name) => name.endsWith('.lock'));
 const mode = (file: string) => (statSync(file).mode & 0o777).toString(8);
-const lockOf = (pid: number, nonce = '00000000000000aa') => inside(`mneme.${pid}.${nonce}.lock`);
+/** Puts down the lock of a process that was not told to, `ageMs` after its last sign of life. @param place empty: not written yet */
+function lockedBy(pid: number, place = placeOfThisProcess, ageMs = 0): string {
+  const lock = inside(`mneme.${pid}.00000000000000aa.lock`);
+  writeFileSync(lock, place);
+  const shown = new Date(Date.now() - ageMs);
+  utimesSync(lock, shown, shown);
+  return lock;
+}
 
 beforeEach(() => {
   parent = mkdtempSync(join(tmpdir(), 'mneme-folder-'));
@@ -67,14 +85,14 @@ describe('a data folder', () => {
   it('is held by one process at a time', async () =>
     living((pid) => {
       mkdirSync(path);
-      writeFileSync(lockOf(pid), '');
+      lockedBy(pid);
       expect(() => DataFolder.open(path)).toThrow(`is used by process ${pid}; stop it first`);
       expect(locks()).toEqual([`mneme.${pid}.00000000000000aa.lock`]);
     }));
 
   it('is free when the process that held it has died', async () => {
     mkdirSync(path);
-    writeFileSync(lockOf(await dead()), '');
+    lockedBy(await dead());
     const folder = DataFolder.open(path);
     expect(locks()).toEqual([expect.stringMatching(new RegExp(`^mneme\\.${process.pid}\\.`))]);
     folder.release();
@@ -83,9 +101,52 @@ describe('a data folder', () => {
 
   it('is free when it was held by an earlier process of the same id, as a restarted container has', () => {
     mkdirSync(path);
-    writeFileSync(lockOf(process.pid), '');
+    lockedBy(process.pid);
     DataFolder.open(path).release();
     expect(locks()).toEqual([]);
+  });
+
+  describe('of another container', () => {
+    // The first process of every container has the id 1, and a container's host name is whatever it was told.
+    const elsewhere = 'linux 00000000-0000-4000-8000-000000000000 pid:[4026532000]';
+    beforeEach(() => mkdirSync(path));
+
+    it.each([
+      ['with the process id of ours', () => process.pid],
+      ['with the process id of nobody here', () => 4_000_000],
+    ])('is held as long as its process shows life, %s', async (_, pid) => {
+      const lock = lockedBy(pid(), elsewhere);
+      const started = Date.now();
+      const starter = startAt(started + 300);
+      const life = setInterval(() => utimesSync(lock, new Date(), new Date()), 200);
+      try {
+        expect(await firstLine(starter)).toBe('data_folder_in_use');
+      } finally {
+        clearInterval(life);
+        await ended(starter);
+      }
+      expect(locks()).toEqual([`mneme.${pid()}.00000000000000aa.lock`]);
+    });
+
+    it('is free when its process has shown no life for twenty seconds', () => {
+      lockedBy(process.pid, elsewhere, 20_100);
+      DataFolder.open(path).release();
+      expect(locks()).toEqual([]);
+    });
+
+    it('is waited for until it has been silent for so long', () => {
+      lockedBy(process.pid, elsewhere, 18_500);
+      const started = Date.now();
+      DataFolder.open(path).release();
+      expect(Date.now() - started).toBeGreaterThan(1_000);
+    });
+
+    it('is nobody’s to take while its lock is only just being written', () => {
+      lockedBy(process.pid, '', 18_500);
+      const started = Date.now();
+      DataFolder.open(path).release();
+      expect(Date.now() - started).toBeGreaterThan(1_000);
+    });
   });
 
   it('leaves alone what is no lock of its own', () => {
@@ -108,7 +169,7 @@ describe('a data folder', () => {
 
   it('goes to one of many that start at once after its owner died', async () => {
     mkdirSync(path);
-    writeFileSync(lockOf(await dead()), '');
+    lockedBy(await dead());
     const starters = Array.from({ length: 6 }, () => startAt(Date.now() + 1_500));
     try {
       const outcomes = await Promise.all(starters.map(firstLine));
@@ -199,7 +260,7 @@ describe('the service that runs on a data folder', () => {
 
   it('is not one that ran before', async () => {
     mkdirSync(path);
-    writeFileSync(lockOf(await dead()), '');
+    lockedBy(await dead());
     announced('{"url":"http://127.0.0.1:1","pid":1}');
     expect(runningService(path)).toBeUndefined();
     const folder = DataFolder.open(path);
@@ -210,7 +271,7 @@ describe('the service that runs on a data folder', () => {
   it('is the process that holds the folder, and no other', async () =>
     living(async (pid) => {
       mkdirSync(path);
-      writeFileSync(lockOf(pid), '');
+      lockedBy(pid);
       announced(JSON.stringify({ url: 'http://127.0.0.1:1', pid }));
       expect(runningService(path)).toEqual({ url: 'http://127.0.0.1:1', pid });
       announced(JSON.stringify({ url: 'http://127.0.0.1:1', pid: await dead() }));
@@ -224,7 +285,7 @@ describe('the service that runs on a data folder', () => {
     async (text) =>
       living((pid) => {
         mkdirSync(path);
-        writeFileSync(lockOf(pid), '');
+        lockedBy(pid);
         announced(text.replace('PID', String(pid)));
         expect(runningService(path)).toBeUndefined();
       }),

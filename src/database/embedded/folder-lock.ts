@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 
@@ -25,6 +25,15 @@ const longestPauseMs = 50;
 /** A holder shows every so often that it lives, for those that cannot ask: process ids mean nothing in another container. */
 const signOfLifeMs = 5_000;
 const silenceMs = 4 * signOfLifeMs;
+/** How often somebody who waits for a sign of life looks for one. */
+const lookMs = 100;
+
+/**
+ * Where a process id names one process: the running kernel and its namespace of process ids. Host names do not tell: two
+ * containers may have the same one, and the first process of each has the id 1. Random where the system does not say, so that
+ * nobody's ids are taken for ours.
+ */
+export const placeOfThisProcess = placeOfIds();
 
 /**
  * A process holds a folder while the only lock file of a living process in it is its own.
@@ -41,8 +50,12 @@ export class FolderLock {
     this.signs = setInterval(() => showLife(file), signOfLifeMs).unref();
   }
 
-  /** @throws DataFolderInUse after at most a quarter of a second */
+  /**
+   * @throws DataFolderInUse after at most a quarter of a second, where the holder can be asked; else at its next sign of life,
+   *   which is at most five seconds away. A holder of another container that was killed is given up after twenty seconds.
+   */
   static take(folder: string): FolderLock {
+    const signs = new Map<string, number>();
     for (let attempt = 1; ; attempt += 1) {
       const lock = FolderLock.put(folder);
       const others = locksIn(folder).filter(({ file }) => file !== lock.file);
@@ -50,8 +63,9 @@ export class FolderLock {
       const owner = others.find(({ living }) => living);
       if (!owner) return lock;
       lock.release();
-      if (attempt === attempts) throw new DataFolderInUse(folder, owner.pid);
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, Math.random() * longestPauseMs);
+      if (others.some(({ living, here }) => living && !here)) waitForSign(folder, signs, owner.pid);
+      else if (attempt >= attempts) throw new DataFolderInUse(folder, owner.pid);
+      else pause(Math.random() * longestPauseMs);
     }
   }
 
@@ -67,7 +81,7 @@ export class FolderLock {
 
   private static put(folder: string): FolderLock {
     const file = join(folder, `mneme.${process.pid}.${randomBytes(8).toString('hex')}.lock`);
-    writeFileSync(file, hostname(), { flag: 'wx', mode: 0o600 });
+    writeFileSync(file, placeOfThisProcess, { flag: 'wx', mode: 0o600 });
     own.add(file);
     return new FolderLock(file);
   }
@@ -76,26 +90,48 @@ export class FolderLock {
 /** Living processes with a lock in the folder: the holder, and for moments those that try in vain. */
 export const ownersOf = (folder: string): number[] => locksIn(folder).flatMap(({ pid, living }) => (living ? [pid] : []));
 
-function locksIn(folder: string): { file: string; pid: number; living: boolean }[] {
+interface Lock {
+  readonly file: string;
+  readonly pid: number;
+  readonly living: boolean;
+  /** Whether its process can be asked whether it lives; otherwise `living` means that it showed life lately. */
+  readonly here: boolean;
+  /** When it last did, milliseconds since 1970. */
+  readonly shownAt: number;
+}
+
+function locksIn(folder: string): Lock[] {
   return readdirSync(folder).flatMap((name) => {
     const pid = Number(lockFile.exec(name)?.[1] ?? 0);
-    const file = join(folder, name);
-    return pid === 0 ? [] : [{ file, pid, living: isHeld(file, pid) }];
+    return pid === 0 ? [] : (lockAt(join(folder, name), pid) ?? []);
   });
 }
 
-function isHeld(file: string, pid: number): boolean {
-  const { host, silentMs } = signsOf(file);
-  if (host !== hostname()) return silentMs < silenceMs;
-  return pid === process.pid ? own.has(file) : isAlive(pid);
+/** Undefined for a lock that is gone meanwhile. An empty one is only just being written. */
+function lockAt(file: string, pid: number): Lock | undefined {
+  try {
+    const here = readFileSync(file, 'utf8') === placeOfThisProcess;
+    const shownAt = statSync(file).mtimeMs;
+    const living = here ? isAlive(file, pid) : Date.now() - shownAt < silenceMs;
+    return { file, pid, living, here, shownAt };
+  } catch {
+    return undefined;
+  }
 }
 
-/** Of a lock that is gone meanwhile: as of one that nobody holds. An empty host is one that is only just being written. */
-function signsOf(file: string): { host: string; silentMs: number } {
-  try {
-    return { host: readFileSync(file, 'utf8') || hostname(), silentMs: Date.now() - statSync(file).mtimeMs };
-  } catch {
-    return { host: '', silentMs: Number.POSITIVE_INFINITY };
+/**
+ * Until a lock from elsewhere is gone, or has been silent long enough.
+ *
+ * @param signs when each showed life for the first time that we looked
+ * @throws DataFolderInUse as soon as one shows life again
+ */
+function waitForSign(folder: string, signs: Map<string, number>, pid: number): void {
+  pause(lookMs);
+  for (const { file, living, here, shownAt } of locksIn(folder)) {
+    if (!living || here) continue;
+    const before = signs.get(file);
+    if (before !== undefined && shownAt > before) throw new DataFolderInUse(folder, pid);
+    signs.set(file, shownAt);
   }
 }
 
@@ -108,11 +144,26 @@ function showLife(file: string): void {
   }
 }
 
-function isAlive(pid: number): boolean {
+function isAlive(file: string, pid: number): boolean {
+  if (pid === process.pid) return own.has(file);
   try {
     process.kill(pid, 0);
     return true;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** Nothing runs yet while a folder is taken, so nothing is held up. */
+const pause = (milliseconds: number): unknown => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
+
+function placeOfIds(): string {
+  // Elsewhere a machine has one set of process ids.
+  if (process.platform !== 'linux') return `${process.platform} ${hostname()}`;
+  try {
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    return `linux ${boot} ${readlinkSync('/proc/self/ns/pid')}`;
+  } catch {
+    return `unknown ${randomBytes(16).toString('hex')}`;
   }
 }
