@@ -2,6 +2,11 @@
 export interface CommandContext {
   /** UUID; events that carry it as their cause are this command's, so that repeating it finds them. */
   readonly commandId: string;
+  /**
+   * Keyed hash of the whole request, where the client named the command by an idempotency key: equal for a repetition,
+   * different for another request under the same key. Says nothing to whoever lacks the team's secret.
+   */
+  readonly fingerprint?: string;
   readonly correlationId: string;
   /** UUID, or `system`. */
   readonly team: string;

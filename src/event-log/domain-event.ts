@@ -43,6 +43,8 @@ export interface EventMetadata {
   readonly correlationId: string;
   /** Id of the command, or the derived id of a reactor's cause. */
   readonly causationId: string;
+  /** Of the request that the command came with, see `CommandContext`; undefined where none was kept. */
+  readonly fingerprint?: string | undefined;
   readonly causationDepth: number;
   readonly team: string;
   /** Author of the event; undefined for the system itself. */

@@ -13,6 +13,7 @@ export function storedMetadata(context: CommandContext, written: Written): Recor
   return {
     $correlationId: context.correlationId,
     $causationId: context.commandId,
+    ...(context.fingerprint !== undefined && { fingerprint: context.fingerprint }),
     causation_depth: String(context.causationDepth ?? 0),
     team: context.team,
     ...(context.profile !== undefined && { profile: context.profile }),
@@ -38,6 +39,7 @@ export function eventMetadata(stored: Readonly<Record<string, unknown>>): EventM
   return {
     correlationId: required('$correlationId'),
     causationId: required('$causationId'),
+    fingerprint: optional('fingerprint'),
     causationDepth: wholeNumber(required('causation_depth')),
     team: required('team'),
     profile: optional('profile'),

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CommandContext } from './command-context.js';
-import type { DomainEvent, RecordedEvent } from './domain-event.js';
+import type { DomainEvent, EventMetadata, RecordedEvent } from './domain-event.js';
 import { isWrongExpectedRevision } from './errors.js';
 import type { StreamId } from './stream-name.js';
 import type { LoadedStream, Streams } from './streams.js';
@@ -26,6 +26,8 @@ export interface Command<Event extends DomainEvent> extends CommandRequest {
   /** Pure, because a lost race asks it again. No events means that it is already so. */
   readonly decide: (events: RecordedEvent<Event>[]) => Decision<Event> | Promise<Decision<Event>>;
   readonly occurredAt?: Date;
+  /** How long lost races are made up for, milliseconds; 15 seconds unless a test says otherwise. */
+  readonly patienceMs?: number;
 }
 
 /** Where a command's outcome stands in the log. */
@@ -66,7 +68,7 @@ export class CommandContended extends Error {
   readonly code = 'command_contended';
 
   constructor() {
-    super(`other commands were faster ${attempts} times`);
+    super('other commands were faster until patience was over');
   }
 }
 
@@ -74,7 +76,12 @@ export const isCommandRefused = (error: unknown): error is CommandRefused => err
 export const isVersionConflict = (error: unknown): error is VersionConflict => error instanceof VersionConflict;
 export const isCommandContended = (error: unknown): error is CommandContended => error instanceof CommandContended;
 
-const attempts = 10;
+/**
+ * How long a command goes on after lost races, milliseconds, and its longest pause in between. Ten attempts were not enough
+ * for 24 writers of one stream: each round has one winner, so the unluckiest needs about as many rounds as there are writers.
+ */
+const patienceMs = 15_000;
+const longestPauseMs = 60;
 
 /**
  * Runs one command on one stream: what it did before is answered as before, else it is decided and appended. After a lost
@@ -86,22 +93,36 @@ export async function executeCommand<Event extends DomainEvent>(
   streams: Streams,
   command: Command<Event>,
 ): Promise<CommandResult<Event>> {
-  for (let attempt = 1; attempt <= attempts; attempt += 1) {
+  const deadline = performance.now() + (command.patienceMs ?? patienceMs);
+  for (let attempt = 1; ; attempt += 1) {
     const stream = await streams.load<Event>(command.stream);
     const settled = alreadyRun(stream, command.context) ?? (await decideAndAppend(streams, stream, command));
     if (settled) return settled;
-    await sleep(Math.random() * 5 * attempt);
+    if (performance.now() > deadline) throw new CommandContended();
+    await sleep(Math.random() * Math.min(5 * attempt, longestPauseMs));
   }
-  throw new CommandContended();
 }
 
+/**
+ * Whoever finds a command's own events answers with what it did then, so the request has to be the one of then. The command
+ * table says so first, but its row may be missing: it is written after the append, and not kept for ever.
+ *
+ * @throws CommandRefused `idempotency_key_reused`; never for events that no fingerprint was kept with
+ */
+export function refuseAnotherRequest({ fingerprint }: EventMetadata, context: CommandContext): void {
+  if (fingerprint !== undefined && context.fingerprint !== undefined && fingerprint !== context.fingerprint)
+    throw new CommandRefused('idempotency_key_reused', 'Idempotency-Key');
+}
+
+/** @throws CommandRefused `idempotency_key_reused` */
 function alreadyRun<Event extends DomainEvent>(
   { events }: LoadedStream<Event>,
-  { commandId }: CommandContext,
+  context: CommandContext,
 ): CommandResult<Event> | undefined {
-  const earlier = events.filter(({ metadata }) => metadata.causationId === commandId);
+  const earlier = events.filter(({ metadata }) => metadata.causationId === context.commandId);
   const last = earlier.at(-1);
   if (!last) return undefined;
+  refuseAnotherRequest(last.metadata, context);
   return { outcome: 'repeated', events: earlier.map(({ data }) => data), revision: last.revision, position: last.position };
 }
 

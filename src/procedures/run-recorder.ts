@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { CommandContext } from '../event-log/command-context.js';
-import { CommandRefused, executeCommand } from '../event-log/execute.js';
+import { CommandRefused, executeCommand, refuseAnotherRequest } from '../event-log/execute.js';
 import { deriveId } from '../event-log/ids.js';
 import { Streams } from '../event-log/streams.js';
 import { decideRun, type ExecutionEvent, executionOf, executionStream } from './execution.js';
@@ -21,11 +21,16 @@ export class RunRecorder {
     private readonly judge: RunJudge,
   ) {}
 
-  /** What an earlier copy of the command recorded. Asked before anything is decided, embedded or judged. */
+  /**
+   * What an earlier copy of the command recorded. Asked before anything is decided, embedded or judged.
+   *
+   * @throws CommandRefused `idempotency_key_reused`
+   */
   async find(context: CommandContext): Promise<StandingRun | undefined> {
     const { events } = await this.streams.load<ExecutionEvent>(this.stream(context));
     const [first] = events;
     if (first?.data.type !== 'ExecutionRecorded') return undefined;
+    refuseAnotherRequest(first.metadata, context);
     return { run: first.data, revision: first.revision, position: first.position };
   }
 
