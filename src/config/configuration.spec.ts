@@ -39,6 +39,12 @@ const refused: Partial<Record<SettingName, readonly string[]>> = {
   MNEME_API_KEY: [' ', 'two words', 'key\n', 'schl\u{fc}ssel', '\u{20ac}', 'a'.repeat(513)],
   MNEME_MIN_POSITION_WAIT_MS: integers(0, 60_000),
   MNEME_IDEMPOTENCY_WAIT_MS: integers(0, 60_000),
+  MNEME_RECEIPT_RETENTION_DAYS: integers(0, 3_650),
+  MNEME_RATE_LIMIT_READS: integers(0, 100_000_000),
+  MNEME_RATE_LIMIT_WRITES: integers(0, 100_000_000),
+  MNEME_RATE_LIMIT_EXPENSIVE: integers(0, 100_000_000),
+  MNEME_RATE_LIMIT_ANONYMOUS: integers(0, 100_000_000),
+  MNEME_MAX_CONNECTIONS: integers(10, 100_000),
   MNEME_PROJECTION_LEASE_MS: integers(500, 600_000),
   MNEME_EMBEDDING_PROVIDER: ['none', 'OpenAI'],
   MNEME_EMBEDDING_WORKERS: integers(1, 16),
@@ -91,6 +97,9 @@ describe('every setting', () => {
     ['MNEME_DATABASE_POOL', '2', '200'],
     ['MNEME_MIN_POSITION_WAIT_MS', '0', '60000'],
     ['MNEME_IDEMPOTENCY_WAIT_MS', '0', '60000'],
+    ['MNEME_RECEIPT_RETENTION_DAYS', '0', '3650'],
+    ['MNEME_RATE_LIMIT_READS', '0', '100000000'],
+    ['MNEME_MAX_CONNECTIONS', '10', '100000'],
     ['MNEME_PROJECTION_LEASE_MS', '500', '600000'],
     ['MNEME_EMBEDDING_WORKERS', '1', '16'],
     ['MNEME_EMBEDDING_DIMENSIONS', '1', '16000'],
@@ -111,7 +120,7 @@ describe('every setting', () => {
 describe('what is not set', () => {
   it('is as documented', () =>
     expect(readConfiguration({})).toEqual({
-      http: { host: '127.0.0.1', port: 7070 },
+      http: { host: '127.0.0.1', port: 7070, maxConnections: 2_000 },
       dataFolder: resolve('mneme-data'),
       database: { url: undefined, pool: 10 },
       eventLog: { kind: 'postgres' },
@@ -121,6 +130,8 @@ describe('what is not set', () => {
       client: { url: undefined, apiKey: undefined },
       minPositionWaitMs: 5_000,
       idempotencyPatienceMs: 10_000,
+      receiptRetentionDays: 7,
+      rateLimits: { reads: 30_000, writes: 12_000, expensive: 6_000, anonymous: 600 },
       projectionLeaseMs: 10_000,
       embedding: { provider: 'bundled', workers: 1, timeoutMs: 10_000 },
       intent: undefined,
@@ -233,7 +244,7 @@ describe('the configuration file', () => {
 
   it('fills in what the environment leaves out', () => {
     const path = file('# a comment\nMNEME_PORT=1\nMNEME_HOST=0.0.0.0\nMNEME_DATA=\n');
-    expect(readConfiguration({ MNEME_CONFIG_FILE: path, MNEME_PORT: '2' }).http).toEqual({ host: '0.0.0.0', port: 2 });
+    expect(readConfiguration({ MNEME_CONFIG_FILE: path, MNEME_PORT: '2' }).http).toMatchObject({ host: '0.0.0.0', port: 2 });
   });
 
   it('is not overruled by an empty variable', () =>

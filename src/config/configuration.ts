@@ -7,7 +7,7 @@ import { type SettingName, settings } from './settings.js';
 
 /** The validated configuration of one process. It is an injection token too: `constructor(configuration: Configuration)`. */
 export class Configuration {
-  declare readonly http: { host: string; port: number };
+  declare readonly http: { host: string; port: number; maxConnections: number };
   declare readonly dataFolder: string;
   declare readonly database: { url: string | undefined; pool: number };
   declare readonly eventLog: EventLogSettings;
@@ -17,6 +17,8 @@ export class Configuration {
   declare readonly client: { url: string | undefined; apiKey: string | undefined };
   declare readonly minPositionWaitMs: number;
   declare readonly idempotencyPatienceMs: number;
+  declare readonly receiptRetentionDays: number;
+  declare readonly rateLimits: RateLimitSettings;
   declare readonly projectionLeaseMs: number;
   declare readonly embedding: EmbeddingSettings;
   declare readonly intent: (ChatEndpoint & { timeoutMs: number }) | undefined;
@@ -26,6 +28,14 @@ export class Configuration {
   constructor(values: { readonly [Name in keyof Configuration]: Configuration[Name] }) {
     Object.assign(this, values);
   }
+}
+
+/** Requests a minute; 0 for any number. */
+export interface RateLimitSettings {
+  reads: number;
+  writes: number;
+  expensive: number;
+  anonymous: number;
 }
 
 export type EventLogSettings = { kind: 'postgres' } | { kind: 'eventstoredb'; url: string };
@@ -172,7 +182,7 @@ function configurationOf(values: Settings): Configuration {
   const intent = chatEndpoint(values.MNEME_INTENT_URL, values.MNEME_INTENT_MODEL, values.MNEME_INTENT_API_KEY);
   const timeout = values.MNEME_EVALUATION_TIMEOUT_MS;
   return new Configuration({
-    http: { host: values.MNEME_HOST, port: values.MNEME_PORT },
+    http: { host: values.MNEME_HOST, port: values.MNEME_PORT, maxConnections: values.MNEME_MAX_CONNECTIONS },
     dataFolder: resolve(values.MNEME_DATA),
     database: { url: values.DATABASE_URL, pool: values.MNEME_DATABASE_POOL },
     eventLog: values.EVENTSTORE_URL === undefined ? { kind: 'postgres' } : { kind: 'eventstoredb', url: values.EVENTSTORE_URL },
@@ -182,6 +192,13 @@ function configurationOf(values: Settings): Configuration {
     client: { url: values.MNEME_URL, apiKey: values.MNEME_API_KEY },
     minPositionWaitMs: values.MNEME_MIN_POSITION_WAIT_MS,
     idempotencyPatienceMs: values.MNEME_IDEMPOTENCY_WAIT_MS,
+    receiptRetentionDays: values.MNEME_RECEIPT_RETENTION_DAYS,
+    rateLimits: {
+      reads: values.MNEME_RATE_LIMIT_READS,
+      writes: values.MNEME_RATE_LIMIT_WRITES,
+      expensive: values.MNEME_RATE_LIMIT_EXPENSIVE,
+      anonymous: values.MNEME_RATE_LIMIT_ANONYMOUS,
+    },
     projectionLeaseMs: values.MNEME_PROJECTION_LEASE_MS,
     embedding: embeddingOf(values),
     intent: intent && { ...intent, timeoutMs: values.MNEME_INTENT_TIMEOUT_MS },

@@ -12,6 +12,8 @@ const httpUrl = () => z.url({ protocol: /^https?$/ });
 const longestWait = 4_294_967_294;
 const wait = () => integer(1, longestWait);
 
+const perMinute = () => integer(0, 100_000_000);
+
 /** 32 bytes in base64. */
 export const masterKeyText = /^[A-Za-z0-9+/]{43}=$/;
 
@@ -59,7 +61,7 @@ export const settings = {
   MNEME_URL: httpUrl().optional().describe('Service that the command line speaks to; else the one the data folder names.'),
   MNEME_API_KEY: z
     .string()
-    .regex(headerText, 'must be visible ASCII characters')
+    .regex(headerText, 'must be at most 512 visible ASCII characters')
     .optional()
     .describe('API key of the command line; else the admin key of the data folder.'),
   MNEME_MIN_POSITION_WAIT_MS: integer(0, 60_000)
@@ -72,6 +74,27 @@ export const settings = {
   MNEME_IDEMPOTENCY_WAIT_MS: integer(0, 60_000)
     .default(10_000)
     .describe('How long a command waits for an equal one that is being carried out, in milliseconds.'),
+  MNEME_RECEIPT_RETENTION_DAYS: integer(0, 3_650)
+    .default(7)
+    .describe('Days for which the receipt of a command with an Idempotency-Key is kept; 0 keeps it for ever.'),
+
+  MNEME_RATE_LIMIT_READS: perMinute()
+    .default(30_000)
+    .describe('Reads that one API key may send a minute, and at once; 0 for any number.'),
+  MNEME_RATE_LIMIT_WRITES: perMinute()
+    .default(12_000)
+    .describe('Writes that one API key may send a minute, and at once; 0 for any number. A batch is one.'),
+  MNEME_RATE_LIMIT_EXPENSIVE: perMinute()
+    .default(6_000)
+    .describe('Recalls, traces, rebuilds and the like that one API key may send a minute, and at once; 0 for any number.'),
+  MNEME_RATE_LIMIT_ANONYMOUS: perMinute()
+    .default(600)
+    .describe(
+      'Requests without a key, and as many with a bad one, that one address may send a minute, and at once; 0 for any number.',
+    ),
+  MNEME_MAX_CONNECTIONS: integer(10, 100_000)
+    .default(2_000)
+    .describe('Open connections; those beyond are closed as soon as they open.'),
 
   MNEME_EMBEDDING_PROVIDER: z
     .enum(['bundled', 'openai', 'shared_words'])

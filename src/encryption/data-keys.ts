@@ -32,7 +32,7 @@ export class KeyRing {
 /** What the codec needs of the data keys. */
 export type KeySource = Pick<DataKeys, 'provision' | 'fetch'>;
 
-export type KeyPurpose = 'identity' | 'command' | 'api_key_pepper' | 'vector_cache';
+export type KeyPurpose = 'identity' | 'command' | 'api_key_pepper' | 'vector_cache' | 'cursor';
 
 interface KeyRow {
   team_id: string;

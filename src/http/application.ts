@@ -8,6 +8,7 @@ import { packageRoot } from '../config/package-root.js';
 import { Metrics } from '../metrics/metrics.js';
 import { AuthenticationGuard } from './authentication.js';
 import { acceptJson } from './body.js';
+import { CursorInterceptor } from './cursor.interceptor.js';
 import { fastifyAdapter } from './fastify-adapter.js';
 import { stopGracefully } from './graceful-stop.js';
 import { IdempotencyInterceptor } from './idempotency/idempotency.interceptor.js';
@@ -50,6 +51,7 @@ export function configureApplication(app: NestFastifyApplication): NestFastifyAp
     app.get(UndeclaredInputInterceptor),
     app.get(ReceiptInterceptor),
     app.get(IdempotencyInterceptor),
+    app.get(CursorInterceptor),
     app.get(MinPositionInterceptor),
   );
   app.useGlobalPipes(app.get(RequestPipe));

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
-import { HttpProblem } from './http-problem.js';
+import { HttpProblem, isHttpProblem } from './http-problem.js';
+import { inexactNumber } from './validation/exact-numbers.js';
 
 /** Largest request, bytes. */
 export const bodyLimit = 1024 * 1024;
@@ -14,10 +15,22 @@ export function acceptJson(fastify: FastifyInstance): void {
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body: Buffer, done) => {
     try {
-      done(null, body.length === 0 ? undefined : (JSON.parse(utf8.decode(body)) as unknown));
-    } catch {
+      done(null, body.length === 0 ? undefined : parsed(body));
+    } catch (error) {
       // Not the parser's words: they quote the body.
-      done(new HttpProblem(400, 'malformed_json'), undefined);
+      done(isHttpProblem(error) ? error : new HttpProblem(400, 'malformed_json'), undefined);
     }
   });
+}
+
+/** @throws HttpProblem 422 `number_not_exact`; TypeError and SyntaxError for what is no UTF-8 or no JSON */
+function parsed(body: Buffer): unknown {
+  const text = utf8.decode(body);
+  const value: unknown = JSON.parse(text);
+  const field = inexactNumber(text);
+  if (field !== undefined) {
+    const detail = 'A number has more digits than a double holds; send it as a text.';
+    throw new HttpProblem(422, 'number_not_exact', { field, detail });
+  }
+  return value;
 }

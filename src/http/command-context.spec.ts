@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { expectedRevisionOf, idempotencyKeyOf } from './command-context.js';
+import { expectedRevisionOf } from './command-context.js';
+import { idempotencyKeyOf } from './idempotency/command-key.js';
 
 const ifMatchInvalid = expect.objectContaining({ status: 422, code: 'if_match_invalid' }) as Error;
 const keyInvalid = expect.objectContaining({ status: 422, code: 'idempotency_key_invalid' }) as Error;

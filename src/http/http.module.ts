@@ -3,9 +3,13 @@ import { LogIdentity } from '../event-log/log-identity.js';
 import { MetricsController } from '../metrics/metrics.controller.js';
 import { AuthenticationGuard } from './authentication.js';
 import { CommandPipe } from './command-context.js';
+import { CursorInterceptor } from './cursor.interceptor.js';
+import { Cursors } from './cursors.js';
 import { HealthController } from './health.controller.js';
+import { CommandKeys } from './idempotency/command-key.js';
 import { CommandTable } from './idempotency/command-table.js';
 import { IdempotencyInterceptor } from './idempotency/idempotency.interceptor.js';
+import { ReceiptPruner } from './idempotency/receipt-pruner.js';
 import { LocalOperator } from './local-operator.js';
 import { Positions } from './positions.js';
 import { ProblemFilter } from './problem.filter.js';
@@ -26,15 +30,19 @@ import { RequestPipe } from './validation/request.pipe.js';
     { provide: Positions, useFactory: ({ logId }: LogIdentity) => new Positions(logId), inject: [LogIdentity] },
     LocalOperator,
     AuthenticationGuard,
+    CommandKeys,
     CommandPipe,
     CommandTable,
+    CursorInterceptor,
+    Cursors,
     IdempotencyInterceptor,
     MinPositionInterceptor,
     ProblemFilter,
     ReceiptInterceptor,
+    ReceiptPruner,
     RequestPipe,
     UndeclaredInputInterceptor,
   ],
-  exports: [Positions, LocalOperator, CommandPipe],
+  exports: [Positions, LocalOperator, CommandKeys, CommandPipe],
 })
 export class HttpModule {}

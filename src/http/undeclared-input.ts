@@ -1,7 +1,8 @@
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
-import { ROUTE_ARGS_METADATA, RouteParamtypes } from '@nestjs/common/internal';
+import { RouteParamtypes } from '@nestjs/common/internal';
 import type { FastifyRequest } from 'fastify';
 import type { Observable } from 'rxjs';
+import { parametersOf } from './route-parameters.js';
 import { bodyNotAnObject, unknownFields } from './validation/request.pipe.js';
 
 /**
@@ -23,11 +24,8 @@ export class UndeclaredInputInterceptor implements NestInterceptor {
   }
 }
 
-/** Nest keeps a handler's parameters by `<type>:<index>`. */
-function declaredInputs(context: ExecutionContext): ReadonlySet<number> {
-  const parameters: unknown = Reflect.getMetadata(ROUTE_ARGS_METADATA, context.getClass(), context.getHandler().name);
-  return new Set(Object.keys(parameters ?? {}).map((key) => Number.parseInt(key, 10)));
-}
+const declaredInputs = (context: ExecutionContext): ReadonlySet<number> =>
+  new Set(parametersOf(context).map(({ source }) => source));
 
 const isObject = (input: unknown): input is object => typeof input === 'object' && input !== null && !Array.isArray(input);
 

@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { CommandTable } from '../../src/http/idempotency/command-table.js';
+import { ReceiptPruner } from '../../src/http/idempotency/receipt-pruner.js';
 import { Evaluator, type Judgement } from '../../src/judging/evaluator.js';
 import { countEvents } from '../support/count-events.js';
 import type { Client } from '../support/http.js';
@@ -115,6 +117,25 @@ describe('a command with an Idempotency-Key', () => {
     expect(await events()).toBe(before);
   });
 
+  it('is refused with another body also when a crash came before the receipt of the first was kept', async () => {
+    const first = await run('crashed-reused');
+    const remembered = await remember(team.client, { version: 'crashed' }, 'crashed-remember');
+    const archive = (reason: string) =>
+      team.client.post(`/v1/procedures/${remembered.body.procedure_id}/archive`, { reason }, keyed('crashed-archive'));
+    const archived = await archive('old');
+    const before = await events();
+    await service.infrastructure.database.query('DELETE FROM mneme.commands');
+    for (const answer of [
+      await run('crashed-reused', { success: false, answer: 'done' }),
+      await remember(team.client, { version: 'crashed', question: 'another' }, 'crashed-remember'),
+      await archive('another reason'),
+    ])
+      expect([answer.status, answer.body]).toEqual([422, expect.objectContaining({ code: 'idempotency_key_reused' })]);
+    expect(await events()).toBe(before);
+    expect(different([first, await run('crashed-reused')])).toBe(1);
+    expect(different([archived, await archive('old')])).toBe(1);
+  });
+
   it('is the same request however its JSON is written', async () => {
     const body = ['{"success":true,"answer":"done"}', '{ "answer": "done", "success": true }'];
     const send = (text: string) => team.client.post(`/v1/procedures/${procedure}/executions`, text, keyed('spelling'));
@@ -143,6 +164,20 @@ describe('a command with an Idempotency-Key', () => {
     const rows = await service.infrastructure.database.query<{ row: string }>('SELECT c::text AS row FROM mneme.commands AS c');
     expect(rows.length).toBeGreaterThan(4);
     expect(rows.filter(({ row }) => row.includes('xyzzysecret'))).toEqual([]);
+  });
+
+  it('is answered from its events when its receipt was pruned', async () => {
+    const { database, configuration, logger } = service.infrastructure;
+    const first = await run('old');
+    await database.query(`UPDATE mneme.commands SET created_at = now() - interval '7 days 1 minute'`);
+    await run('young');
+    expect(await new ReceiptPruner(new CommandTable(database), configuration, logger).prune()).toBeGreaterThan(0);
+    expect(await database.query('SELECT 1 FROM mneme.commands')).toHaveLength(1);
+    const before = await events();
+    expect(different([first, await run('old')])).toBe(1);
+    await database.query('DELETE FROM mneme.commands');
+    expect((await run('old', { success: false })).body).toMatchObject({ code: 'idempotency_key_reused' });
+    expect(await events()).toBe(before);
   });
 });
 

@@ -2,15 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../database/database.js';
 import { isDatabaseUnavailable } from '../../database/errors.js';
 import { tableTeamId } from '../../event-log/stream-name.js';
+import type { CommandKey } from './command-key.js';
 
-/** A command as its key and its request identify it. */
-export interface CommandKey {
-  /** UUID, or `system`. */
-  readonly team: string;
-  readonly commandId: string;
-  /** HMAC of the whole request: equal for a repetition, different for another request under the same key. */
-  readonly fingerprint: string;
-}
+/** A command that is to be carried out once. */
+export type CommandOnce = CommandKey & { readonly fingerprint: string };
 
 /** What a command was answered with. Holds no content. */
 export interface StoredReceipt {
@@ -26,7 +21,7 @@ export interface StoredReceipt {
 export class CommandTable {
   constructor(private readonly database: Database) {}
 
-  async find({ team, commandId }: CommandKey): Promise<StoredReceipt | undefined> {
+  async find({ team, commandId }: CommandOnce): Promise<StoredReceipt | undefined> {
     const [row] = await this.database.as('mneme_system', (queries) =>
       queries.query<{ fingerprint: string; status: number; receipt: string; position: bigint; revision: bigint | null }>(
         'SELECT fingerprint, status, receipt, position, revision FROM mneme.commands WHERE team_id = $1 AND command_id = $2',
@@ -42,7 +37,7 @@ export class CommandTable {
    * Keeps the first receipt of a command. A database that is down just now is no error: the command stands, and its events
    * answer a repetition.
    */
-  async keep({ team, commandId }: CommandKey, receipt: StoredReceipt): Promise<void> {
+  async keep({ team, commandId }: CommandOnce, receipt: StoredReceipt): Promise<void> {
     const { fingerprint, status, body, position, revision } = receipt;
     const values = [
       tableTeamId(team),
@@ -64,5 +59,21 @@ export class CommandTable {
     } catch (error) {
       if (!isDatabaseUnavailable(error)) throw error;
     }
+  }
+
+  /**
+   * Deletes the oldest receipts of more than so many days, at most `most` of them, by the clock that dated them.
+   *
+   * @returns how many it deleted
+   */
+  deleteOlderThan(days: number, most: number): Promise<number> {
+    return this.database.as('mneme_system', (queries) =>
+      queries.execute(
+        `DELETE FROM mneme.commands WHERE (team_id, command_id) IN (
+           SELECT team_id, command_id FROM mneme.commands WHERE created_at < now() - make_interval(days => $1)
+           ORDER BY created_at LIMIT $2)`,
+        [days, most],
+      ),
+    );
   }
 }

@@ -1,19 +1,12 @@
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor, SetMetadata } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { createHmac } from 'node:crypto';
 import { firstValueFrom, from, type Observable } from 'rxjs';
 import { Configuration } from '../../config/configuration.js';
-import { DataKeys } from '../../encryption/data-keys.js';
-import { commandIdFromKey } from '../../event-log/ids.js';
-import { canonicalJson, type JsonValue } from '../../event-log/json.js';
-import { systemTeam } from '../../event-log/stream-name.js';
-import { actorOf } from '../authentication.js';
-import { idempotencyKeyOf, teamSecret } from '../command-context.js';
 import { HttpProblem } from '../http-problem.js';
 import { Receipt } from '../receipts.js';
-import { jsonProblem } from '../validation/json-limits.js';
-import { type CommandKey, CommandTable, type StoredReceipt } from './command-table.js';
+import { type CommandKey, CommandKeys } from './command-key.js';
+import { type CommandOnce, CommandTable, type StoredReceipt } from './command-table.js';
 import { InFlight } from './in-flight.js';
 
 const writeMetadata = 'mneme:write';
@@ -34,7 +27,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
 
   constructor(
     private readonly reflector: Reflector,
-    private readonly keys: DataKeys,
+    private readonly commands: CommandKeys,
     private readonly table: CommandTable,
     private readonly configuration: Configuration,
   ) {}
@@ -43,12 +36,12 @@ export class IdempotencyInterceptor implements NestInterceptor {
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
     const writes = this.reflector.get<boolean | undefined>(writeMetadata, context.getHandler());
-    const key = writes ? idempotencyKeyOf(request.headers['idempotency-key']) : undefined;
-    const command = key === undefined ? undefined : await this.commandOf(request, key);
-    return command ? from(this.once(command, http.getResponse<FastifyReply>(), next)) : next.handle();
+    const command = writes ? await this.commands.of(request) : undefined;
+    if (!isWhole(command)) return next.handle();
+    return from(this.once(command, http.getResponse<FastifyReply>(), next));
   }
 
-  private async once(command: CommandKey, reply: FastifyReply, next: CallHandler): Promise<unknown> {
+  private async once(command: CommandOnce, reply: FastifyReply, next: CallHandler): Promise<unknown> {
     let own: unknown;
     const work = async () => {
       const earlier = await this.table.find(command);
@@ -69,7 +62,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
     return new Receipt(receipt.body, receipt);
   }
 
-  private async keep(command: CommandKey, answer: unknown, reply: FastifyReply): Promise<StoredReceipt> {
+  private async keep(command: CommandOnce, answer: unknown, reply: FastifyReply): Promise<StoredReceipt> {
     if (!(answer instanceof Receipt)) throw new Error('a write answers with a receipt');
     const { repeatable, written } = answer as Receipt<object>;
     const { fingerprint } = command;
@@ -83,18 +76,6 @@ export class IdempotencyInterceptor implements NestInterceptor {
     await this.table.keep(command, receipt);
     return receipt;
   }
-
-  /** Undefined for a body that will be refused anyway: it may be too deep to be written down, or no JSON at all (1e999). */
-  private async commandOf(request: FastifyRequest, key: string): Promise<CommandKey | undefined> {
-    const { method, url, body } = request;
-    if (body !== undefined && (typeof body !== 'object' || body === null || jsonProblem(body))) return undefined;
-    const team = actorOf(request)?.team ?? systemTeam;
-    const secret = await this.keys.derived(teamSecret(team), 'command');
-    const said = canonicalJson([method, url, request.headers['if-match'] ?? null, (body ?? null) as JsonValue]);
-    return {
-      team,
-      commandId: commandIdFromKey(secret, key),
-      fingerprint: createHmac('sha256', secret).update(said).digest('hex'),
-    };
-  }
 }
+
+const isWhole = (command: CommandKey | undefined): command is CommandOnce => command?.fingerprint !== undefined;

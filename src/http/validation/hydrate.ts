@@ -31,7 +31,7 @@ const shapeOf = (target: object, property: string): PropertyShape =>
 const declared = new WeakMap<RequestClass, ReadonlySet<string>>();
 
 /** Names of the properties that carry at least one rule. */
-function declaredProperties(type: RequestClass): ReadonlySet<string> {
+export function declaredProperties(type: RequestClass): ReadonlySet<string> {
   const known = declared.get(type);
   if (known) return known;
   const rules = getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
