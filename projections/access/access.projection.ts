@@ -72,6 +72,8 @@ export const profiles = table<ProfileRow>({
   },
   nullable: ['name'],
   key: ['team_id', 'profile_id'],
+  // Recall as of a position asks whether the owner of evidence was active then.
+  history: ['status'],
   indexes: [['team_id', 'created_position']],
   systemReadable: true,
 });

@@ -14,7 +14,7 @@ const start = -1n;
  * All columns, not by name: while a new version of the read model is built, the one before serves, and lacks the settings
  * that came since. Those have their defaults then.
  */
-export async function settingsOfTeam(queries: Queries, team: string): Promise<Settings | undefined> {
+export async function settingsOfTeam(queries: Pick<Queries, 'query'>, team: string): Promise<Settings | undefined> {
   const [row] = await queries.query<Partial<TeamRow>>(`SELECT * FROM mneme_read.teams WHERE team_id = $1`, [team]);
   return row && settingsOf(row);
 }
