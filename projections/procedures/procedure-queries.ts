@@ -13,7 +13,7 @@ export interface CandidateSearch {
   readonly pool: number;
 }
 
-/** A candidate as stored; null counters stand for a version without a run, or without a parent. */
+/** A candidate as stored; null counters stand for a version without a run, or without a parent. Of the past, counters are 0 instead. */
 export interface CandidateRow extends Pick<
   ProcedureRow,
   | 'team_id'
@@ -51,10 +51,9 @@ export function findCandidates(queries: Queries, search: CandidateSearch): Promi
   return queries.query<CandidateRow>(
     `WITH nearest AS MATERIALIZED (
        SELECT v.procedure_id, v.embedding <=> $5::vector AS distance
-       FROM mneme_read.procedures p
-       JOIN mneme_read.procedure_vectors v ON v.team_id = p.team_id AND v.procedure_id = p.procedure_id
-       WHERE p.team_id = $1 AND p.scope = $2 AND p.status = 'active' AND ($3::text IS NULL OR p.intent = $3)
-         AND v.team_id = $1 AND v.contract = $4 AND v.embedding IS NOT NULL
+       FROM mneme_read.procedure_vectors v
+       WHERE v.team_id = $1 AND v.scope = $2 AND v.status = 'active' AND ($3::text IS NULL OR v.intent = $3)
+         AND v.contract = $4 AND v.embedding IS NOT NULL
        ORDER BY distance, v.procedure_id
        LIMIT $6
      )

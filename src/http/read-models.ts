@@ -35,15 +35,31 @@ export class MinPositionInterceptor implements NestInterceptor {
     return next.handle();
   }
 
-  private async reach(requested: string, projections: readonly string[], signal: AbortSignal): Promise<void> {
-    const position = this.positions.parse(requested);
-    const now = await this.engine.waitFor(position, 0, projections, signal);
-    if (now.reached) return;
-    // Only now: a position that the read models have reached cannot lie beyond the head.
-    if (position > (await this.log.head())) throw new HttpProblem(422, 'position_beyond_head', { field: 'min_position' });
-    const later = await this.engine.waitFor(position, this.configuration.minPositionWaitMs, projections, signal);
-    if (!later.reached) throw readModelBehind({ requested, reached: this.positions.token(later.position) });
+  private reach(token: string, projections: readonly string[], signal: AbortSignal): Promise<void> {
+    const { positions, engine, log, configuration } = this;
+    const wait = { field: 'min_position', projections, signal, patienceMs: configuration.minPositionWaitMs };
+    return reachPosition({ positions, engine, log }, positions.parse(token), wait);
   }
+}
+
+/**
+ * Waits until the read models have a position.
+ *
+ * @param wait.field of the request that named it
+ * @throws HttpProblem 422 `position_beyond_head`, or 202 when they do not reach it in time; LogUnavailable, DatabaseUnavailable
+ */
+export async function reachPosition(
+  { positions, engine, log }: { positions: Positions; engine: ProjectionEngine; log: EventLog },
+  position: bigint,
+  wait: { field: string; projections: readonly string[]; signal: AbortSignal; patienceMs: number },
+): Promise<void> {
+  const { field, projections, signal, patienceMs } = wait;
+  const now = await engine.waitFor(position, 0, projections, signal);
+  if (now.reached) return;
+  // Only now: a position that the read models have reached cannot lie beyond the head.
+  if (position > (await log.head())) throw new HttpProblem(422, 'position_beyond_head', { field });
+  const later = await engine.waitFor(position, patienceMs, projections, signal);
+  if (!later.reached) throw readModelBehind({ requested: positions.token(position), reached: positions.token(later.position) });
 }
 
 /** The answer to a read that came too early: 202, with the positions as tokens. */

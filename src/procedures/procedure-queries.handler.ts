@@ -7,13 +7,16 @@ import {
   type ProcedureDetails,
   type ProcedureFilter,
 } from '../../projections/procedures/procedure-queries.js';
+import { getProcedureAsOf, listProceduresAsOf } from '../../projections/procedures/procedure-queries-as-of.js';
 import { Database } from '../database/database.js';
 import { CommandRefused } from '../event-log/execute.js';
+import type { AsOf } from '../trace/as-of.js';
 
 export class GetProcedure extends Query<ProcedureDetails> {
   constructor(
     readonly team: string,
     readonly procedure: string,
+    readonly asOf?: AsOf,
   ) {
     super();
   }
@@ -23,15 +26,23 @@ export class GetProcedure extends Query<ProcedureDetails> {
 export class GetProcedureHandler implements IQueryHandler<GetProcedure> {
   constructor(private readonly database: Database) {}
 
-  async execute(query: GetProcedure): Promise<ProcedureDetails> {
-    const found = await this.database.asTeam(query.team, (queries) => getProcedure(queries, query), { snapshot: true });
+  async execute({ team, procedure, asOf }: GetProcedure): Promise<ProcedureDetails> {
+    const which = { team, procedure };
+    const found = await this.database.asTeam(
+      team,
+      (queries) => (asOf ? getProcedureAsOf(queries, which, asOf.position) : getProcedure(queries, which)),
+      { snapshot: true },
+    );
     if (!found) throw new CommandRefused('not_found');
     return found;
   }
 }
 
 export class ListProcedures extends Query<ProcedureDetails[]> {
-  constructor(readonly filter: ProcedureFilter) {
+  constructor(
+    readonly filter: ProcedureFilter,
+    readonly asOf?: AsOf,
+  ) {
     super();
   }
 }
@@ -40,8 +51,12 @@ export class ListProcedures extends Query<ProcedureDetails[]> {
 export class ListProceduresHandler implements IQueryHandler<ListProcedures> {
   constructor(private readonly database: Database) {}
 
-  execute({ filter }: ListProcedures): Promise<ProcedureDetails[]> {
-    return this.database.asTeam(filter.team, (queries) => listProcedures(queries, filter), { snapshot: true });
+  execute({ filter, asOf }: ListProcedures): Promise<ProcedureDetails[]> {
+    return this.database.asTeam(
+      filter.team,
+      (queries) => (asOf ? listProceduresAsOf(queries, filter, asOf.position) : listProcedures(queries, filter)),
+      { snapshot: true },
+    );
   }
 }
 

@@ -13,6 +13,7 @@ import {
   Timestamp,
   Uuid,
 } from '../http/validation/fields.js';
+import { AtPosition, KnownAt } from '../http/as-of.js';
 import { bodyLimit } from '../http/body.js';
 import { ListQuery, ReadQuery } from '../http/paging.js';
 import { graphLimit, questionLimit } from './procedure.js';
@@ -91,10 +92,25 @@ export class RecallProceduresRequest {
   @Optional()
   @Opaque({ description: 'Wait until this position is in the read models.' })
   min_position?: string;
+
+  @KnownAt()
+  known_at?: string;
+
+  @AtPosition()
+  at_position?: string;
+}
+
+/** Query of a read that may be of the past. */
+export class PastReadQuery extends ReadQuery {
+  @KnownAt()
+  known_at?: string;
+
+  @AtPosition()
+  at_position?: string;
 }
 
 /** What a recall takes in its query as well as in its body. */
-export class RecallQuery extends ReadQuery {
+export class RecallQuery extends PastReadQuery {
   @Optional()
   @CodePoints(0, bodyLimit)
   answer_check?: string;
@@ -131,6 +147,12 @@ export class FeedbackRequest {
 }
 
 export class ListProceduresQuery extends ListQuery {
+  @KnownAt()
+  known_at?: string;
+
+  @AtPosition()
+  at_position?: string;
+
   @Optional()
   @Slug()
   scope?: string;
@@ -144,7 +166,7 @@ export class ListProceduresQuery extends ListQuery {
   intent?: string;
 }
 
-export class TraceQuery extends ReadQuery {
+export class TraceQuery extends PastReadQuery {
   @Optional()
   @Integer(1, 500, { description: 'Most events of one page.' })
   max_events: number = 100;

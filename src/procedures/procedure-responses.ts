@@ -1,6 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import type { ExecutionRow } from '../../projections/judged-counters/judged-counters.projection.js';
 import type { CandidateRow, ProcedureDetails } from '../../projections/procedures/procedure-queries.js';
+import { AsOfResponse } from '../http/as-of.js';
 import type { Answer } from '../http/openapi.js';
 import { verdictOf } from './execution.js';
 import type { RecalledProcedure } from './recall-procedures.handler.js';
@@ -61,9 +62,16 @@ export class ProcedureDetailsResponse extends ProcedureResponse {
   @ApiProperty() counters!: JudgedCountersResponse;
 }
 
+const asOf = { type: AsOfResponse, nullable: true, description: 'The moment it is of; null for now.' } as const;
+
+export class ProcedureAtResponse extends ProcedureDetailsResponse {
+  @ApiProperty(asOf) as_of!: AsOfResponse | null;
+}
+
 export class ProcedureListResponse {
   @ApiProperty({ type: [ProcedureDetailsResponse] }) items!: ProcedureDetailsResponse[];
   @ApiProperty({ nullable: true, type: String }) next_cursor!: string | null;
+  @ApiProperty(asOf) as_of!: AsOfResponse | null;
 }
 
 export class ExecutionResponse {

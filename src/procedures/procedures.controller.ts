@@ -2,10 +2,11 @@ import { Body, Controller, Delete, Get, Post, Query, Res } from '@nestjs/common'
 import { CommandBus, QueryBus } from '@nestjs/cqrs';
 import { ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
+import { PastReads } from '../http/as-of.js';
 import { RequireScope, TeamActor } from '../http/authentication.js';
 import { Command, type HttpCommand } from '../http/command-context.js';
 import { type Answer, Operation } from '../http/openapi.js';
-import { defaultLimit, pageOf, parseCursor, positionPlace, ReadQuery } from '../http/paging.js';
+import { defaultLimit, pageOf, parseCursor, positionPlace } from '../http/paging.js';
 import { ReadsFrom } from '../http/read-models.js';
 import { Receipt } from '../http/receipts.js';
 import { RequestSignal } from '../http/request-signal.js';
@@ -14,9 +15,16 @@ import { ChangeProcedure } from './change-procedure.handler.js';
 import { EraseProcedure } from './erase-procedure.handler.js';
 import type { ProcedureCommand } from './procedure.js';
 import { GetProcedure, ListProcedures } from './procedure-queries.handler.js';
-import { ListProceduresQuery, PruneRequest, ReasonRequest, RememberProcedureRequest, RunRequest } from './procedure-requests.js';
 import {
-  ProcedureDetailsResponse,
+  ListProceduresQuery,
+  PastReadQuery,
+  PruneRequest,
+  ReasonRequest,
+  RememberProcedureRequest,
+  RunRequest,
+} from './procedure-requests.js';
+import {
+  ProcedureAtResponse,
   procedureDetailsResponse,
   ProcedureListResponse,
   ProcedureReceiptResponse,
@@ -27,6 +35,8 @@ import { RecordExecution } from './record-execution.handler.js';
 import { RememberProcedure } from './remember-procedure.handler.js';
 import type { ReportedRun } from './run-judge.js';
 
+const readModels = ['procedures', 'judged_counters'] as const;
+
 /** Procedures: remember, run, review, retire, erase, list. */
 @Controller('v1/procedures')
 @ApiTags('procedures')
@@ -34,6 +44,7 @@ export class ProceduresController {
   constructor(
     private readonly commands: CommandBus,
     private readonly queries: QueryBus,
+    private readonly past: PastReads,
   ) {}
 
   @Post()
@@ -64,39 +75,50 @@ export class ProceduresController {
 
   @Get()
   @RequireScope('memory:read')
-  @ReadsFrom('procedures', 'judged_counters')
+  @ReadsFrom(...readModels)
   @Operation({
     id: 'list_procedures',
     summary: 'List versions, the latest first; the review queue with status=pending_review',
     kind: 'read',
     returns: ProcedureListResponse,
   })
-  async list(@TeamActor() { team }: TeamActor, @Query() query: ListProceduresQuery): Promise<Answer<ProcedureListResponse>> {
+  async list(
+    @TeamActor() { team }: TeamActor,
+    @Query() query: ListProceduresQuery,
+    @RequestSignal() signal: AbortSignal,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Answer<ProcedureListResponse>> {
     const { scope, status, intent, limit = defaultLimit, cursor } = query;
     const before = parseCursor(cursor, positionPlace);
-    const rows = await this.queries.execute(new ListProcedures({ team, scope, status, intent, before, limit: limit + 1 }));
-    return pageOf(rows, limit, ({ position }) => [position], procedureDetailsResponse);
+    const asOf = await this.past.resolve(query, { team, projections: readModels, signal, elapsedMs: reply.elapsedTime });
+    const filter = { team, scope, status, intent, before, limit: limit + 1 };
+    const rows = await this.queries.execute(new ListProcedures(filter, asOf));
+    const page = pageOf(rows, limit, ({ position }) => [position], procedureDetailsResponse);
+    return { ...page, as_of: this.past.response(asOf) };
   }
 
   @Get(':id')
   @RequireScope('memory:read')
-  @ReadsFrom('procedures', 'judged_counters')
+  @ReadsFrom(...readModels)
   @Operation({
     id: 'get_procedure',
     summary: 'One version with its counters',
     kind: 'read',
-    returns: ProcedureDetailsResponse,
+    returns: ProcedureAtResponse,
     problems: { 404: 'No such procedure in the team, or one that was erased: not_found.' },
   })
   async get(
     @TeamActor() { team }: TeamActor,
     @Id() id: string,
-    @Query() _query: ReadQuery,
+    @Query() query: PastReadQuery,
+    @RequestSignal() signal: AbortSignal,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<Answer<ProcedureDetailsResponse>> {
-    const row = await this.queries.execute(new GetProcedure(team, id));
-    void reply.header('etag', `"${row.revision}"`);
-    return procedureDetailsResponse(row);
+  ): Promise<Answer<ProcedureAtResponse>> {
+    const asOf = await this.past.resolve(query, { team, projections: readModels, signal, elapsedMs: reply.elapsedTime });
+    const row = await this.queries.execute(new GetProcedure(team, id, asOf));
+    // The version of now, for If-Match: that of a moment past would only be refused.
+    if (!asOf) void reply.header('etag', `"${row.revision}"`);
+    return { ...procedureDetailsResponse(row), as_of: this.past.response(asOf) };
   }
 
   @Post(':id/executions')

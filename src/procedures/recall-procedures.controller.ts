@@ -3,6 +3,7 @@ import { QueryBus } from '@nestjs/cqrs';
 import { ApiProperty, ApiTags, IntersectionType } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Configuration } from '../config/configuration.js';
+import { AsOfResponse, PastReads } from '../http/as-of.js';
 import { RequireScope, TeamActor } from '../http/authentication.js';
 import { HttpProblem } from '../http/http-problem.js';
 import { Operation } from '../http/openapi.js';
@@ -24,9 +25,13 @@ import { RecallProcedures } from './recall-procedures.handler.js';
 
 class ProcedureMatches {
   @ApiProperty({ type: [ProcedureMatchResponse] }) matches!: ProcedureMatchResponse[];
+  @ApiProperty({ type: AsOfResponse, nullable: true, description: 'The moment it ranks as of; null for now.' })
+  as_of!: AsOfResponse | null;
 }
 
 export class RecallProceduresResponse extends IntersectionType(ProcedureMatches, ScoreContractResponse) {}
+
+const readModels = ['procedures', 'judged_counters'] as const;
 
 @Controller('v1/procedures')
 @ApiTags('recall')
@@ -35,12 +40,13 @@ export class RecallProceduresController {
     private readonly queries: QueryBus,
     private readonly positions: Positions,
     private readonly pendingVectors: PendingVectors,
+    private readonly past: PastReads,
     private readonly configuration: Configuration,
   ) {}
 
   @Post('recall')
   @RequireScope('memory:read')
-  @ReadsFrom('procedures', 'judged_counters')
+  @ReadsFrom(...readModels)
   @Operation({
     id: 'recall_procedures',
     summary: 'The procedures most worth trying for a question',
@@ -57,15 +63,21 @@ export class RecallProceduresController {
     const request = parseAnswerCheck(body.answer_check ?? query.answer_check);
     if (isAnswerCheckProblem(request))
       throw new HttpProblem(400, request.code, { field: 'answer_check', detail: request.message });
-    const token = body.min_position ?? query.min_position;
-    if (token !== undefined) await this.vectorsOf(team, token, reply.elapsedTime, signal);
+    const min_position = body.min_position ?? query.min_position;
+    const asOf = await this.past.resolve(
+      { known_at: body.known_at ?? query.known_at, at_position: body.at_position ?? query.at_position },
+      { team, projections: readModels, signal, elapsedMs: reply.elapsedTime },
+    );
+    if (min_position !== undefined) await this.vectorsOf(team, this.positions.parse(min_position), reply.elapsedTime, signal);
+    if (asOf) await this.vectorsOf(team, asOf.position, reply.elapsedTime, signal);
     const { scope, question, intent, top, min_similarity: minSimilarity } = body;
     const recalled = await this.queries.execute(
-      new RecallProcedures(team, { scope, question, intent, top, minSimilarity }, signal),
+      new RecallProcedures(team, { scope, question, intent, top, minSimilarity }, signal, asOf),
     );
     const resultCount = recalled.matches.length;
     return {
       matches: finaliseScores(recalled.matches.map(rankedMatch)),
+      as_of: this.past.response(asOf),
       ...responseFields({
         completed: true,
         resultCount,
@@ -77,10 +89,11 @@ export class RecallProceduresController {
   }
 
   /** @param elapsedMs of this request: waiting for read models and for vectors shares one patience */
-  private async vectorsOf(team: string, requested: string, elapsedMs: number, signal: AbortSignal): Promise<void> {
+  private async vectorsOf(team: string, position: bigint, elapsedMs: number, signal: AbortSignal): Promise<void> {
     const patienceMs = this.configuration.minPositionWaitMs - elapsedMs;
-    const reached = await this.pendingVectors.missing(team, this.positions.parse(requested), patienceMs, signal);
-    if (reached !== undefined) throw readModelBehind({ requested, reached: this.positions.token(reached) });
+    const reached = await this.pendingVectors.missing(team, position, patienceMs, signal);
+    if (reached === undefined) return;
+    throw readModelBehind({ requested: this.positions.token(position), reached: this.positions.token(reached) });
   }
 }
 

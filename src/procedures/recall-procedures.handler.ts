@@ -1,6 +1,7 @@
 import { Optional } from '@nestjs/common';
 import { type IQueryHandler, Query, QueryHandler } from '@nestjs/cqrs';
-import { type CandidateRow, findCandidates } from '../../projections/procedures/procedure-queries.js';
+import { type CandidateRow, type CandidateSearch, findCandidates } from '../../projections/procedures/procedure-queries.js';
+import { findCandidatesAsOf } from '../../projections/procedures/procedure-queries-as-of.js';
 import { Clock } from '../config/clock.js';
 import { Configuration } from '../config/configuration.js';
 import { Database } from '../database/database.js';
@@ -11,6 +12,7 @@ import { askIntent } from '../judging/ask.js';
 import { IntentExtractor } from '../judging/intent-extractor.js';
 import { Metrics } from '../metrics/metrics.js';
 import { type Candidate, type JudgedCounters, type ProcedureMatch, rankProcedures } from '../ranking/procedure-score.js';
+import type { AsOf } from '../trace/as-of.js';
 
 export interface RecallInput {
   readonly scope: string;
@@ -37,6 +39,8 @@ export class RecallProcedures extends Query<RecalledProcedures> {
     readonly team: string,
     readonly input: RecallInput,
     readonly signal: AbortSignal,
+    /** The moment to rank as of; undefined for now. */
+    readonly asOf?: AsOf,
   ) {
     super();
   }
@@ -54,7 +58,7 @@ export class RecallProceduresHandler implements IQueryHandler<RecallProcedures> 
     @Optional() private readonly intents?: IntentExtractor,
   ) {}
 
-  async execute({ team, input, signal }: RecallProcedures): Promise<RecalledProcedures> {
+  async execute({ team, input, signal, asOf }: RecallProcedures): Promise<RecalledProcedures> {
     const { ranking: options, candidatePool } = this.configuration.procedures;
     const [intent, vector] = await Promise.all([
       this.intentOf(input, signal),
@@ -68,11 +72,9 @@ export class RecallProceduresHandler implements IQueryHandler<RecallProcedures> 
       vector,
       pool: Math.max(candidatePool, input.top),
     };
-    const found = await this.database.asTeam(team, (queries) => findCandidates(queries, search), { snapshot: true });
-    // Once more, after row-level security and the query's own predicate: what is of another team never leaves here.
-    const rows = found.filter((row) => row.team_id === team);
+    const rows = await this.candidates(search, asOf);
     const { matches, candidateCount, removedByCutOff } = rankProcedures(rows.map(candidateOf), {
-      now: this.clock.now(),
+      now: asOf?.time ?? this.clock.now(),
       options,
       minSimilarity: input.minSimilarity,
       top: input.top,
@@ -81,6 +83,16 @@ export class RecallProceduresHandler implements IQueryHandler<RecallProcedures> 
     this.metrics.recallReturned.observe({ recall: 'procedures' }, matches.length);
     const byId = new Map(rows.map((row) => [row.procedure_id, row]));
     return { matches: matches.flatMap((match) => withRow(match, byId.get(match.id))), candidateCount, removedByCutOff };
+  }
+
+  private async candidates(search: CandidateSearch, asOf: AsOf | undefined): Promise<CandidateRow[]> {
+    const found = await this.database.asTeam(
+      search.team,
+      (queries) => (asOf ? findCandidatesAsOf(queries, search, asOf.position) : findCandidates(queries, search)),
+      { snapshot: true },
+    );
+    // Once more, after row-level security and the query's own predicate: what is of another team never leaves here.
+    return found.filter((row) => row.team_id === search.team);
   }
 
   /** Without an intent the whole scope is searched, also when the extractor is unsure or down. */

@@ -1,12 +1,16 @@
-import { Controller, Get, Query } from '@nestjs/common';
+import { Controller, Get, Query, Res } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import { ApiProperty, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { PastReads } from '../http/as-of.js';
 import { RequireScope, TeamActor } from '../http/authentication.js';
 import { Operation } from '../http/openapi.js';
 import { Positions } from '../http/positions.js';
 import { ReadsFrom } from '../http/read-models.js';
+import { RequestSignal } from '../http/request-signal.js';
 import { Id } from '../http/validation/id.js';
 import { TraceResponse, traceResponse } from '../trace/trace-responses.js';
+import type { Trace } from '../trace/trace.js';
 import { TraceQuery } from './procedure-requests.js';
 import { JudgedCountersResponse } from './procedure-responses.js';
 import { TraceExecution, TraceProcedure, type TraceRequest } from './trace-procedure.handler.js';
@@ -30,13 +34,17 @@ class ExecutionStateResponse {
   @ApiProperty() pruned!: boolean;
 }
 
+const afterAll = 'After every event up to the moment it is of, whichever of them are on this page.';
+
 export class ProcedureTraceResponse extends TraceResponse {
-  @ApiProperty({ description: 'After every event, whichever of them are on this page.' }) state!: ProcedureStateResponse;
+  @ApiProperty({ description: afterAll }) state!: ProcedureStateResponse;
 }
 
 export class ExecutionTraceResponse extends TraceResponse {
-  @ApiProperty({ description: 'After every event, whichever of them are on this page.' }) state!: ExecutionStateResponse;
+  @ApiProperty({ description: afterAll }) state!: ExecutionStateResponse;
 }
+
+const readModels = ['event_refs'] as const;
 
 /** History replayed from the log. */
 @Controller('v1')
@@ -45,11 +53,12 @@ export class TraceProcedureController {
   constructor(
     private readonly queries: QueryBus,
     private readonly positions: Positions,
+    private readonly past: PastReads,
   ) {}
 
   @Get('procedures/:id/trace')
   @RequireScope('memory:read', 'audit:read')
-  @ReadsFrom('event_refs')
+  @ReadsFrom(...readModels)
   @Operation({
     id: 'trace_procedure',
     summary: 'Everything that happened to a procedure and its runs',
@@ -57,13 +66,20 @@ export class TraceProcedureController {
     returns: ProcedureTraceResponse,
     problems: { 404: 'No such memory in the team: not_found.' },
   })
-  async procedure(@TeamActor() actor: TeamActor, @Id() id: string, @Query() query: TraceQuery) {
-    return traceResponse(await this.queries.execute(new TraceProcedure(this.request(actor, id, query))), this.positions);
+  async procedure(
+    @TeamActor() actor: TeamActor,
+    @Id() id: string,
+    @Query() query: TraceQuery,
+    @RequestSignal() signal: AbortSignal,
+    @Res({ passthrough: true }) { elapsedTime }: FastifyReply,
+  ) {
+    const request = await this.request(actor, id, query, { signal, elapsedMs: elapsedTime });
+    return this.answer(request, await this.queries.execute(new TraceProcedure(request)));
   }
 
   @Get('executions/:id/trace')
   @RequireScope('memory:read', 'audit:read')
-  @ReadsFrom('event_refs')
+  @ReadsFrom(...readModels)
   @Operation({
     id: 'trace_execution',
     summary: 'Everything that happened to one run',
@@ -71,12 +87,29 @@ export class TraceProcedureController {
     returns: ExecutionTraceResponse,
     problems: { 404: 'No such memory in the team: not_found.' },
   })
-  async execution(@TeamActor() actor: TeamActor, @Id() id: string, @Query() query: TraceQuery) {
-    return traceResponse(await this.queries.execute(new TraceExecution(this.request(actor, id, query))), this.positions);
+  async execution(
+    @TeamActor() actor: TeamActor,
+    @Id() id: string,
+    @Query() query: TraceQuery,
+    @RequestSignal() signal: AbortSignal,
+    @Res({ passthrough: true }) { elapsedTime }: FastifyReply,
+  ) {
+    const request = await this.request(actor, id, query, { signal, elapsedMs: elapsedTime });
+    return this.answer(request, await this.queries.execute(new TraceExecution(request)));
   }
 
-  private request({ team, scopes }: TeamActor, id: string, query: TraceQuery): TraceRequest {
+  private async request(
+    { team, scopes }: TeamActor,
+    id: string,
+    query: TraceQuery,
+    wait: { signal: AbortSignal; elapsedMs: number },
+  ): Promise<TraceRequest> {
     const after = query.cursor === undefined ? -1n : this.positions.parse(query.cursor, 'cursor');
-    return { team, id, content: scopes.includes('memory:read'), after, maxEvents: query.max_events };
+    const asOf = await this.past.resolve(query, { team, projections: readModels, ...wait });
+    return { team, id, content: scopes.includes('memory:read'), after, maxEvents: query.max_events, asOf };
+  }
+
+  private answer<State>({ asOf }: TraceRequest, trace: Trace<State>) {
+    return traceResponse(trace, this.positions, this.past.response(asOf));
   }
 }

@@ -3,7 +3,8 @@ import { isRedacted, type RecordedEvent } from '../event-log/domain-event.js';
 import { CommandRefused } from '../event-log/execute.js';
 import { Streams } from '../event-log/streams.js';
 import type { JudgedCounters } from '../ranking/procedure-score.js';
-import { MemoryHistory } from '../trace/memory-history.js';
+import type { AsOf } from '../trace/as-of.js';
+import { knownThen, MemoryHistory } from '../trace/memory-history.js';
 import { page, type Trace, tracedEvent } from '../trace/trace.js';
 import { type ExecutionEvent, executionOf, isPruned, type RecordedExecution, type Verdict, verdictOf } from './execution.js';
 import { judgedCountersOf } from './judged-counters.js';
@@ -16,6 +17,8 @@ export interface TraceRequest {
   readonly content: boolean;
   readonly after: bigint;
   readonly maxEvents: number;
+  /** The moment it is of; undefined for now. */
+  readonly asOf: AsOf | undefined;
 }
 
 export interface ProcedureState {
@@ -49,14 +52,25 @@ export class TraceProcedureHandler implements IQueryHandler<TraceProcedure> {
   async execute({ request }: TraceProcedure): Promise<Trace<ProcedureState>> {
     const { team, id, content } = request;
     const history = await this.histories.read<ProcedureEvent | ExecutionEvent>(team, id, { content });
-    const own = history?.events.filter((event): event is RecordedEvent<ProcedureEvent> => event.kind === 'procedure') ?? [];
+    const known = history && knownThen(history, request.asOf);
     // Runs alone are those of a procedure whose remembering was cut short: it does not exist yet.
-    if (!history || own.length === 0) throw new CommandRefused('not_found');
-    const { shown, next } = page(history.events, { after: request.after, most: request.maxEvents });
-    const state = procedureState(procedureOf(own), judgedCountersOf(history.events));
-    return { kind: 'procedure', id, state, events: shown.map(tracedEvent), next, completeTo: history.completeTo };
+    if (!history || !known?.events.some(isOwn)) throw new CommandRefused('not_found');
+    const { shown, next } = page(known.events, { after: request.after, most: request.maxEvents });
+    const state = isErased(history.events) ? erasedState : stateAfter(known.events);
+    return { kind: 'procedure', id, state, events: shown.map(tracedEvent), next, completeTo: known.completeTo };
   }
 }
+
+const isOwn = (event: RecordedEvent<ProcedureEvent | ExecutionEvent>): event is RecordedEvent<ProcedureEvent> =>
+  event.kind === 'procedure';
+
+/** Erasure holds at every moment, also at those before it. */
+const isErased = (events: readonly RecordedEvent[]): boolean => events.some(({ data }) => data.type === 'ProcedureErased');
+
+const erasedState: ProcedureState = { status: 'erased', parent_id: null, content: null, counters: judgedCountersOf([]) };
+
+const stateAfter = (events: readonly RecordedEvent<ProcedureEvent | ExecutionEvent>[]): ProcedureState =>
+  procedureState(procedureOf(events.filter(isOwn)), judgedCountersOf(events));
 
 function procedureState(procedure: Procedure, counters: JudgedCounters): ProcedureState {
   if (procedure.status === 'none' || procedure.status === 'erased')
@@ -78,14 +92,16 @@ export class TraceExecutionHandler implements IQueryHandler<TraceExecution> {
   async execute({ request }: TraceExecution): Promise<Trace<ExecutionState>> {
     const { team, id, content } = request;
     const history = await this.histories.read<ExecutionEvent>(team, id, { content });
-    const [first] = history?.events ?? [];
-    if (!history || first?.kind !== 'execution') throw new CommandRefused('not_found');
-    const procedure = await this.streams.load<ProcedureEvent>(procedureStream(team, first.data.procedure_id));
-    const execution = executionOf(history.events);
-    if (execution.status === 'none' || procedure.events.length === 0) throw new CommandRefused('not_found');
-    const state = executionState(execution, isPruned(first, procedure.events));
-    const { shown, next } = page(history.events, { after: request.after, most: request.maxEvents });
-    return { kind: 'execution', id, state, events: shown.map(tracedEvent), next, completeTo: history.completeTo };
+    const known = history && knownThen(history, request.asOf);
+    const [first] = known?.events ?? [];
+    if (!known || first?.kind !== 'execution') throw new CommandRefused('not_found');
+    const { events: ofProcedure } = await this.streams.load<ProcedureEvent>(procedureStream(team, first.data.procedure_id));
+    const procedure = request.asOf ? ofProcedure.filter(({ position }) => position <= known.completeTo) : ofProcedure;
+    const execution = executionOf(known.events);
+    if (execution.status === 'none' || procedure.length === 0) throw new CommandRefused('not_found');
+    const state = executionState(execution, isPruned(first, procedure));
+    const { shown, next } = page(known.events, { after: request.after, most: request.maxEvents });
+    return { kind: 'execution', id, state, events: shown.map(tracedEvent), next, completeTo: known.completeTo };
   }
 }
 

@@ -5,11 +5,19 @@ import type { Codec } from '../event-log/codec.js';
 import type { DomainEvent, RecordedEvent } from '../event-log/domain-event.js';
 import type { EventLog, StoredEvent } from '../event-log/event-log.js';
 import { parseStreamName } from '../event-log/stream-name.js';
+import type { AsOf } from './as-of.js';
 
 export interface History<Event extends DomainEvent> {
   /** In position order. */
   readonly events: RecordedEvent<Event>[];
   readonly completeTo: bigint;
+}
+
+/** The beginning of a history that was known at a moment of the past; all of it for now. */
+export function knownThen<Event extends DomainEvent>(history: History<Event>, asOf: AsOf | undefined): History<Event> {
+  if (!asOf) return history;
+  const completeTo = asOf.position < history.completeTo ? asOf.position : history.completeTo;
+  return { events: history.events.filter(({ position }) => position <= completeTo), completeTo };
 }
 
 /** Streams read side by side: one at a time, a procedure with a thousand runs would take a thousand round trips. */

@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { AsOfResponse } from '../http/as-of.js';
 import type { Answer } from '../http/openapi.js';
 import type { Positions } from '../http/positions.js';
 import type { Trace, TracedEvent } from './trace.js';
@@ -40,11 +41,14 @@ export class TraceResponse {
   @ApiProperty({ description: 'Whether further events follow on another page.' }) truncated!: boolean;
   @ApiProperty({ description: 'Every event up to this position is in the answer or on a page of it.' })
   complete_to_position!: string;
+  @ApiProperty({ type: AsOfResponse, nullable: true, description: 'The moment it is of; null for now.' })
+  as_of!: AsOfResponse | null;
 }
 
 export function traceResponse<State>(
   trace: Trace<State>,
   positions: Positions,
+  as_of: Answer<AsOfResponse> | null,
 ): Answer<TraceResponse> & { readonly state: State } {
   return {
     kind: trace.kind,
@@ -54,6 +58,7 @@ export function traceResponse<State>(
     next_cursor: trace.next === undefined ? null : positions.token(trace.next),
     truncated: trace.next !== undefined,
     complete_to_position: positions.token(trace.completeTo),
+    as_of,
   };
 }
 

@@ -24,6 +24,7 @@ describe('operating the service', () => {
       'access',
       'event_refs',
       'judged_counters',
+      'moments',
       'procedures',
     ]);
   });
