@@ -151,7 +151,7 @@ describe('applying events to a read model', () => {
     const failing = rowsAfter([moved('ada', 'Lyon')], 1, careless);
     await expect(failing).rejects.toMatchObject({
       code: 'projection_defect',
-      message: 'rows of memberships by member,team_id were not loaded for this event',
+      message: 'rows of memberships by team_id,member were not loaded for this event',
     });
   });
 

@@ -3,7 +3,7 @@ import type { RecordedEvent } from '../../src/event-log/domain-event.js';
 import { ProjectionDefect } from './errors.js';
 import type { Change, Lookup, Projection, Row, Rows, Table } from './projection.js';
 import { Coverage, RowSet, RowsNotLoaded } from './row-set.js';
-import { shapeOf, within, type TableShape, type Where } from './table-shape.js';
+import { shapeOf, within, type ColumnSet, type TableShape, type Where } from './table-shape.js';
 import {
   copyVectors,
   deleteRows,
@@ -15,6 +15,7 @@ import {
   upsertRows,
   type Statement,
 } from './table-sql.js';
+import { Slices } from './slices.js';
 import { TableWrites, type WriteStep } from './table-writes.js';
 
 /** A projection and the schema its rows go to. */
@@ -35,24 +36,31 @@ const followRounds = 4;
  * and the rest begins anew; so the outcome never depends on how the log was cut into batches.
  */
 export async function applyEvents(queries: Queries, target: Target, events: readonly RecordedEvent[]): Promise<void> {
+  const slices = new Slices();
   for (let rest = events; rest.length > 0;) {
-    const { rows, coverages } = await load(queries, target, rest);
-    const { writes, done } = change(target.projection, rest, rows, coverages);
-    for (const ofTable of writes) await write(queries, target, ofTable);
-    rest = rest.slice(done);
+    const { rows, coverages } = await load(queries, target, rest, slices);
+    const { writes, done } = await change(target.projection, rest, rows, coverages, slices);
+    await write(queries, target, writes);
+    rest = done === rest.length ? [] : rest.slice(done);
   }
 }
 
-async function load(queries: Queries, { projection, schema }: Target, events: readonly RecordedEvent[]) {
+async function load(queries: Queries, { projection, schema }: Target, events: readonly RecordedEvent[], slices: Slices) {
   const rows = new RowSet();
-  const coverages = events.map(() => new Coverage());
+  const coverages: Coverage[] = [];
   const prefetch = new Prefetch(projection, rows);
-  events.forEach((event, index) => prefetch.want(coverages[index], projection.load([event])));
+  for (const event of events) {
+    const coverage = new Coverage();
+    coverages.push(coverage);
+    prefetch.want(coverage, projection.load([event]));
+    if (slices.over) await slices.next();
+  }
   await prefetch.run(queries, schema);
   for (let round = 0; projection.follow && round < followRounds; round++) {
     for (const [index, event] of events.entries()) {
       const coverage = coverages[index] ?? new Coverage();
       prefetch.want(coverage, followed(projection, event, rows.view(coverage)));
+      if (slices.over) await slices.next();
     }
     if (!(await prefetch.run(queries, schema))) break;
   }
@@ -69,45 +77,53 @@ function followed(projection: Projection, event: RecordedEvent, rows: Rows): Loo
   }
 }
 
+/** Rows to fetch by the same columns, by id. */
+type Wanted = Map<ColumnSet, Map<string, Where>>;
+
 /** Gathers lookups and fetches each set of rows once. */
 class Prefetch {
-  private readonly fetched = new Set<string>();
-  private wanted = new Map<string, { shape: TableShape; wheres: Where[] }>();
+  private readonly fetched: Wanted = new Map();
+  private wanted: Wanted = new Map();
 
   constructor(
     private readonly projection: Projection,
     private readonly rows: RowSet,
   ) {}
 
-  want(coverage: Coverage | undefined, lookups: readonly Lookup[]): void {
+  want(coverage: Coverage, lookups: readonly Lookup[]): void {
     for (const lookup of lookups) {
-      const shape = ownShape(this.projection, lookup.table);
-      const where = coverage?.add(lookup);
-      if (!where) continue;
-      const group = `${shape.name}(${where.columnsId})`;
-      const fetch = `${group}\0${where.id}`;
-      if (this.fetched.has(fetch)) continue;
-      this.fetched.add(fetch);
-      const wheres = this.wanted.get(group)?.wheres;
-      if (wheres) wheres.push(where);
-      else this.wanted.set(group, { shape, wheres: [where] });
+      checkOwn(this.projection, lookup.table);
+      const where = coverage.add(lookup);
+      if (!where || this.fetched.get(where.of)?.has(where.id)) continue;
+      const ofSet = this.wanted.get(where.of);
+      if (ofSet) ofSet.set(where.id, where);
+      else this.wanted.set(where.of, new Map([[where.id, where]]));
     }
   }
 
   /** One query for each table and set of columns. @returns whether anything was fetched */
   async run(queries: Queries, schema: string): Promise<boolean> {
-    const wanted = [...this.wanted.values()];
+    const { wanted } = this;
     this.wanted = new Map();
-    for (const { shape, wheres } of wanted) {
-      const { sql, values } = selectRows(schema, shape, wheres);
-      this.rows.add(shape, await queries.query<Row>(sql, values));
+    for (const [set, wheres] of wanted) {
+      const { sql, values } = selectRows(schema, set.shape, [...wheres.values()]);
+      this.rows.add(set.shape, await queries.query<Row>(sql, values));
+      const fetched = this.fetched.get(set);
+      if (!fetched) this.fetched.set(set, wheres);
+      else for (const [id, where] of wheres) fetched.set(id, where);
     }
-    return wanted.length > 0;
+    return wanted.size > 0;
   }
 }
 
 /** @returns the writes of the first `done` events */
-function change(projection: Projection, events: readonly RecordedEvent[], rows: RowSet, coverages: readonly Coverage[]) {
+async function change(
+  projection: Projection,
+  events: readonly RecordedEvent[],
+  rows: RowSet,
+  coverages: readonly Coverage[],
+  slices: Slices,
+): Promise<{ writes: TableWrites[]; done: number }> {
   const writes = new Map<Table, TableWrites>();
   let done = 0;
   for (const event of events) {
@@ -121,45 +137,74 @@ function change(projection: Projection, events: readonly RecordedEvent[], rows: 
     }
     for (const change of changes) record(projection, writes, rows, change, event.position);
     done++;
+    if (slices.over) await slices.next();
   }
   return { writes: [...writes.values()], done };
 }
 
 function record(projection: Projection, writes: Map<Table, TableWrites>, rows: RowSet, change: Change, position: bigint): void {
-  const shape = ownShape(projection, change.table);
-  let ofTable = writes.get(change.table);
-  if (!ofTable) writes.set(change.table, (ofTable = new TableWrites(shape)));
+  const { table } = change;
+  checkOwn(projection, table);
+  const shape = shapeOf(table);
+  let ofTable = writes.get(table);
+  if (!ofTable) writes.set(table, (ofTable = new TableWrites(shape)));
   switch (change.op) {
-    case 'put':
-      rows.put(shape, ofTable.put(change.row, position));
+    case 'put': {
+      const row = shape.row(change.row);
+      const id = shape.id(row);
+      ofTable.put(id, row, position);
+      rows.put(shape, row, id);
       return;
-    case 'remove':
-      rows.remove(shape, ofTable.remove(change.key, position));
+    }
+    case 'remove': {
+      const key = shape.keyOf(change.key);
+      const id = shape.id(key);
+      ofTable.remove(id, key, position);
+      rows.remove(shape, id);
       return;
-    case 'erase':
-      rows.erase(shape, ofTable.erase(change.where));
+    }
+    case 'erase': {
+      const where = shape.where(change.where);
+      ofTable.erase(where);
+      rows.erase(shape, where);
       return;
+    }
     default:
       return change satisfies never;
   }
 }
 
-async function write(queries: Queries, target: Target, writes: TableWrites): Promise<void> {
-  for (const step of writes.finished()) {
-    for (const { sql, values } of statements(target, writes.shape, step)) await queries.execute(sql, values);
+/** The next statement is put together while the database carries out the one before. */
+async function write(queries: Queries, target: Target, writes: readonly TableWrites[]): Promise<void> {
+  let sent: Promise<number> | undefined;
+  try {
+    for (const { sql, values } of statements(target, writes)) {
+      await sent;
+      sent = queries.execute(sql, values);
+    }
+  } finally {
+    await sent;
   }
 }
 
-function statements({ schema, embeddingContract }: Target, shape: TableShape, step: WriteStep): Statement[] {
+function* statements(target: Target, writes: readonly TableWrites[]): Generator<Statement, void, undefined> {
+  for (const ofTable of writes) {
+    for (const step of ofTable.finished()) yield* statementsOf(target, ofTable.shape, step);
+  }
+}
+
+function* statementsOf(
+  { schema, embeddingContract }: Target,
+  shape: TableShape,
+  step: WriteStep,
+): Generator<Statement, void, undefined> {
   const { erasures, removals, puts, history } = step;
   const { embeds } = shape.table;
-  return [
-    ...erasures.flatMap((wheres) => erasure(schema, shape, wheres)),
-    ...(removals.length > 0 ? [deleteRows(schema, shape, removals)] : []),
-    ...(puts.length > 0 ? [upsertRows(schema, shape, puts)] : []),
-    ...(history.length > 0 ? [insertHistory(schema, shape, history)] : []),
-    ...(puts.length > 0 && embeds && embeddingContract ? [copyVectors(schema, shape, embeds, embeddingContract, puts)] : []),
-  ];
+  for (const wheres of erasures) yield* erasure(schema, shape, wheres);
+  if (removals.length > 0) yield deleteRows(schema, shape, removals);
+  if (puts.length > 0) yield upsertRows(schema, shape, puts);
+  if (history.length > 0) yield insertHistory(schema, shape, history);
+  if (puts.length > 0 && embeds && embeddingContract) yield copyVectors(schema, shape, embeds, embeddingContract, puts);
 }
 
 function erasure(schema: string, shape: TableShape, wheres: readonly Where[]): Statement[] {
@@ -171,7 +216,6 @@ function erasure(schema: string, shape: TableShape, wheres: readonly Where[]): S
   ];
 }
 
-function ownShape(projection: Projection, table: Table): TableShape {
+function checkOwn(projection: Projection, table: Table): void {
   if (!projection.tables.includes(table)) throw new ProjectionDefect(`${projection.name} does not own the table ${table.name}`);
-  return shapeOf(table);
 }

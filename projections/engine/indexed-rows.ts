@@ -1,74 +1,81 @@
 import type { Row } from './projection.js';
-import { valuesId, type Where } from './table-shape.js';
+import { valuesId, type ColumnSet, type Where } from './table-shape.js';
 
 /** Rows by an id, and by the values of whatever columns they are asked for: a batch may ask thousands of times. */
-export class IndexedRows<R extends Row = Row> {
-  private readonly rows = new Map<string, R>();
-  private readonly indexes = new Map<string, Index>();
+export class IndexedRows {
+  private readonly rows = new Map<string, Row>();
+  private readonly indexes = new Map<ColumnSet, Index<string>>();
 
   get size(): number {
     return this.rows.size;
   }
 
-  get(id: string): R | undefined {
+  get(id: string): Row | undefined {
     return this.rows.get(id);
   }
 
-  set(id: string, row: R): void {
-    this.delete(id);
+  set(id: string, row: Row): void {
+    if (this.indexes.size > 0) this.delete(id);
     this.rows.set(id, row);
     for (const index of this.indexes.values()) index.add(id, row);
   }
 
   delete(id: string): void {
-    const row = this.rows.get(id);
-    if (!row) return;
+    if (this.indexes.size > 0) {
+      const row = this.rows.get(id);
+      if (row) for (const index of this.indexes.values()) index.remove(id, row);
+    }
     this.rows.delete(id);
-    for (const index of this.indexes.values()) index.remove(id, row);
   }
 
   deleteMatching(where: Where): void {
     for (const id of this.idsOf(where)) this.delete(id);
   }
 
-  matching(where: Where): R[] {
+  matching(where: Where): Row[] {
     return this.idsOf(where)
       .map((id) => this.rows.get(id))
       .filter((row) => row !== undefined);
   }
 
-  values(): R[] {
+  values(): Row[] {
     return [...this.rows.values()];
   }
 
   private idsOf(where: Where): string[] {
-    let index = this.indexes.get(where.columnsId);
+    let index = this.indexes.get(where.of);
     if (!index) {
-      index = new Index(where.columns.map(({ name }) => name));
+      index = new Index(where.of);
       for (const [id, row] of this.rows) index.add(id, row);
-      this.indexes.set(where.columnsId, index);
+      this.indexes.set(where.of, index);
     }
-    return [...(index.ids.get(where.id) ?? [])];
+    return index.of(where);
   }
 }
 
-class Index {
-  readonly ids = new Map<string, Set<string>>();
+/** Which rows have which values in some columns. */
+export class Index<Id> {
+  private readonly ids = new Map<string, Set<Id>>();
 
-  constructor(private readonly columns: readonly string[]) {}
+  constructor(private readonly columns: ColumnSet) {}
 
-  add(id: string, row: Row): void {
+  add(id: Id, row: Row): void {
     const values = this.valuesOf(row);
     const ids = this.ids.get(values);
     if (ids) ids.add(id);
     else this.ids.set(values, new Set([id]));
   }
 
-  remove(id: string, row: Row): void {
+  remove(id: Id, row: Row): void {
     this.ids.get(this.valuesOf(row))?.delete(id);
   }
 
+  /** In the order in which they were added. */
+  of(where: Where): Id[] {
+    return [...(this.ids.get(where.id) ?? [])];
+  }
+
   private valuesOf(row: Row): string {
-    return valuesId(this.columns.map((name) => row[name] ?? null));
+    return valuesId(this.columns.columns.map(({ name }) => row[name] ?? null));
   }
 }

@@ -1,6 +1,7 @@
-import type { ColumnType, Row, Value } from './projection.js';
+import { arrayText } from './array-text.js';
+import type { HistoryRow } from './pending-history.js';
+import type { Row } from './projection.js';
 import type { Column, TableShape, Where } from './table-shape.js';
-import type { HistoryRow } from './table-writes.js';
 
 /**
  * The statements that read and write read models. Each handles any number of rows: values travel as one array a column,
@@ -74,7 +75,7 @@ export function insertHistory(schema: string, shape: TableShape, rows: readonly 
     sql: `INSERT INTO ${qualified(schema, historyName(shape.name))} (${list(columns)})
 SELECT * FROM ${unnest(columns)}
 ON CONFLICT DO NOTHING`,
-    values: rowArrays(columns, rows),
+    values: historyArrays(shape, rows),
   };
 }
 
@@ -118,18 +119,16 @@ const unnest = (columns: readonly Column[]): string =>
 const equal = (one: string, other: string, columns: readonly Column[]): string =>
   columns.map(({ name }) => `${one}.${quoted(name)} = ${other}.${quoted(name)}`).join(' AND ');
 
-const rowArrays = (columns: readonly Column[], rows: readonly Row[]): unknown[][] =>
-  columns.map(({ name, type }) => rows.map((row) => parameter(type, row[name] ?? null)));
+const rowArrays = (columns: readonly Column[], rows: readonly Row[]): string[] =>
+  columns.map(({ name, type }) => arrayText(type, rows, (row) => row[name] ?? null));
 
-const whereArrays = (wheres: readonly Where[]): unknown[][] =>
-  (wheres[0]?.columns ?? []).map(({ type }, index) => wheres.map(({ values }) => parameter(type, values[index] ?? null)));
+const whereArrays = (wheres: readonly Where[]): string[] =>
+  (wheres[0]?.columns ?? []).map(({ type }, index) => arrayText(type, wheres, ({ values }) => values[index] ?? null));
 
-const parameter = (type: ColumnType, value: Value): unknown =>
-  type === 'timestamptz' && value instanceof Date ? timestamp(value) : value;
-
-/** In UTC: the driver would write the process's local time, whose offset before about 1900 is not whole minutes. */
-function timestamp(date: Date): string {
-  const [, sign, year = '', rest = ''] = /^([+-]?)(\d+)(.*)Z$/.exec(date.toISOString()) ?? [];
-  if (sign === '-' || Number(year) === 0) return `${String(Number(year) + 1).padStart(4, '0')}${rest}Z BC`;
-  return `${String(Number(year)).padStart(4, '0')}${rest}Z`;
-}
+const historyArrays = (shape: TableShape, rows: readonly HistoryRow[]): string[] => [
+  ...shape.key.map(({ name, type }) => arrayText(type, rows, ({ row }) => row[name] ?? null)),
+  arrayText('int8', rows, ({ position }) => position),
+  arrayText('bool', rows, ({ removed }) => removed),
+  // A removal has nothing but its key.
+  ...(shape.history ?? []).map(({ name, type }) => arrayText(type, rows, ({ row }) => row[name] ?? null)),
+];

@@ -12,14 +12,24 @@ const loans = table<{ team_id: string; book: string; reader: string }>({
 const row = (book: string, reader: string): Row => ({ team_id: team, book, reader });
 const key = (book: string): Row => ({ team_id: team, book });
 
-function finished(change: (writes: TableWrites) => void) {
-  const writes = new TableWrites(shapeOf(loans));
-  change(writes);
-  return writes.finished().map(({ erasures, removals, puts, history }) => ({
+const shape = shapeOf(loans);
+
+/** Writes as a projection asks for them. */
+class Changes {
+  readonly writes = new TableWrites(shape);
+  put = (row: Row, position: bigint) => this.writes.put(shape.id(row), row, position);
+  remove = (key: Row, position: bigint) => this.writes.remove(shape.id(key), key, position);
+  erase = (where: Row) => this.writes.erase(shape.where(where));
+}
+
+function finished(change: (changes: Changes) => void) {
+  const changes = new Changes();
+  change(changes);
+  return changes.writes.finished().map(({ erasures, removals, puts, history }) => ({
     erased: erasures.flat().map(({ values }) => values.filter((value) => value !== team)),
     removed: removals.map(({ book }) => book),
     put: puts.map(({ book, reader }) => [book, reader]),
-    history: history.map(({ book, reader, position, removed }) => [book, reader, position, removed]),
+    history: history.map(({ row, position, removed }) => [row.book, row.reader ?? null, position, removed]),
   }));
 }
 
@@ -54,6 +64,16 @@ describe('the writes of a batch to a table', () => {
         writes.put(row('moby', 'bob'), 1n);
       })[0]?.history,
     ).toEqual([['moby', 'bob', 1n, false]]));
+
+  it('keep the last change of an event that erases other rows in between', () =>
+    expect(
+      finished((writes) => {
+        writes.put(row('ulysses', 'ada'), 0n);
+        writes.put(row('moby', 'ada'), 1n);
+        writes.erase({ team_id: team, reader: 'eve' });
+        writes.put(row('moby', 'bob'), 1n);
+      }).map(({ history }) => history),
+    ).toEqual([[['ulysses', 'ada', 0n, false]], [['moby', 'bob', 1n, false]]]));
 
   it('remove a row that came and went, because it may have been there before', () =>
     expect(
@@ -114,8 +134,9 @@ describe('the writes of a batch to a table', () => {
 
   it('refuse an erasure by a column that the history does not hold, where it would leave rows', () => {
     const bare = table<{ team_id: string; book: string; reader: string }>({ ...loans, history: [] });
-    expect(() => new TableWrites(shapeOf(bare)).erase({ team_id: team, reader: 'ada' })).toThrow(
-      'loans is erased by reader,team_id, which its history does not hold',
+    const where = shapeOf(bare).where({ team_id: team, reader: 'ada' });
+    expect(() => new TableWrites(shapeOf(bare)).erase(where)).toThrow(
+      'loans is erased by team_id,reader, which its history does not hold',
     );
   });
 });

@@ -1,10 +1,8 @@
 import { ProjectionDefect } from './errors.js';
 import { IndexedRows } from './indexed-rows.js';
-import type { Row, Value } from './projection.js';
-import { within, type TableShape, type Where } from './table-shape.js';
-
-/** What a row was from a position on; columns other than the key are null where it was removed. */
-export type HistoryRow = Row & { readonly position: bigint; readonly removed: boolean };
+import { PendingHistory, type HistoryRow } from './pending-history.js';
+import type { Row } from './projection.js';
+import { within, type ColumnSet, type TableShape, type Where } from './table-shape.js';
 
 /** Writes of one table that may be carried out set-wise: first the erasures, then the removals, the puts and the history. */
 export interface WriteStep {
@@ -22,37 +20,31 @@ export interface WriteStep {
  * because the erasure names other columns than the key (of the row's earlier values we know nothing), a new step begins.
  */
 export class TableWrites {
-  private readonly steps: Step[] = [new Step()];
+  private last = new Step();
+  private readonly steps: Step[] = [this.last];
 
   constructor(readonly shape: TableShape) {}
 
-  /** @returns the row in the form it is stored in */
-  put(row: Row, position: bigint): Row {
-    const complete = this.shape.row(row);
-    const id = this.shape.id(complete);
+  /** @param row in the form it is stored in, with its id */
+  put(id: string, row: Row, position: bigint): void {
     this.last.removals.delete(id);
-    this.last.puts.set(id, complete);
-    this.record(id, complete, position, false);
-    return complete;
+    this.last.puts.set(id, row);
+    this.record(id, row, position, false);
   }
 
-  remove(key: Row, position: bigint): Row {
-    const removed = this.shape.keyOf(key);
-    const id = this.shape.id(removed);
+  /** @param key in the form it is stored in, with its id */
+  remove(id: string, key: Row, position: bigint): void {
     this.last.puts.delete(id);
-    this.last.removals.set(id, removed);
-    this.record(id, removed, position, true);
-    return removed;
+    this.last.removals.set(id, key);
+    this.record(id, key, position, true);
   }
 
-  erase(row: Row): Where {
-    const where = this.shape.where(row);
+  erase(where: Where): void {
     if (this.shape.history && !within(where.columns, [...this.shape.key, ...this.shape.history]))
       throw new ProjectionDefect(`${this.shape.name} is erased by ${where.columnsId}, which its history does not hold`);
     if (within(where.columns, this.shape.key)) this.last.drop(where);
-    else if (!this.last.empty) this.steps.push(new Step());
+    else if (!this.last.empty) this.steps.push((this.last = new Step()));
     this.last.addErasure(where);
-    return where;
   }
 
   finished(): WriteStep[] {
@@ -64,24 +56,21 @@ export class TableWrites {
     }));
   }
 
-  private get last(): Step {
-    return this.steps[this.steps.length - 1] as Step;
-  }
-
+  /** An event leaves one row of history for a row, also when it erased others in between. */
   private record(id: string, row: Row, position: bigint, removed: boolean): void {
     if (!this.shape.history) return;
-    const kept: Record<string, Value> = {};
-    for (const { name } of this.shape.key) kept[name] = row[name] ?? null;
-    for (const { name } of this.shape.history) kept[name] = removed ? null : (row[name] ?? null);
-    this.last.history.set(`${id}\0${position}`, { ...kept, position, removed });
+    for (let place = this.steps.length - 2; place >= 0; place--) {
+      if (this.steps[place]?.history.takeBack(id, position) === 'of an earlier event') break;
+    }
+    this.last.history.add(id, { row, position, removed });
   }
 }
 
 class Step {
-  readonly erasures = new Map<string, Map<string, Where>>();
+  readonly erasures = new Map<ColumnSet, Map<string, Where>>();
   readonly removals = new IndexedRows();
   readonly puts = new IndexedRows();
-  readonly history = new IndexedRows<HistoryRow>();
+  readonly history = new PendingHistory();
 
   get empty(): boolean {
     return this.removals.size === 0 && this.puts.size === 0 && this.history.size === 0;
@@ -94,8 +83,8 @@ class Step {
   }
 
   addErasure(where: Where): void {
-    const wheres = this.erasures.get(where.columnsId);
+    const wheres = this.erasures.get(where.of);
     if (wheres) wheres.set(where.id, where);
-    else this.erasures.set(where.columnsId, new Map([[where.id, where]]));
+    else this.erasures.set(where.of, new Map([[where.id, where]]));
   }
 }

@@ -95,8 +95,9 @@ export class Codec {
     const boxes = content ? read.flatMap(({ box }) => box ?? []) : [];
     const keys = boxes.length > 0 ? await this.keys.fetch(boxes) : undefined;
     return read.map(({ event, id, definition, metadata, fields, box }) => {
-      const stored = box && keys ? { ...fields, sealed: openContent(keys, box) } : fields;
-      const data = upcast(definition, metadata.schemaVersion, stored);
+      if (box && keys) fields.sealed = openContent(keys, box);
+      const data = upcast(definition, metadata.schemaVersion, fields);
+      data.type = event.type;
       return {
         stream: event.stream,
         team: id.team,
@@ -106,20 +107,23 @@ export class Codec {
         position: event.position,
         recordedAt: event.recordedAt,
         eventId: event.id,
-        data: { ...data, type: event.type } as unknown as Event,
+        data: data as unknown as Event,
         metadata,
       };
     });
   }
 
+  /** The fields are of this call alone, and may be changed: copying them for every event took as long as parsing them. */
   private read(event: StoredEvent) {
     const id = this.streamId(event.stream);
     const definition = this.definition(event.type);
     const metadata = eventMetadata(storedObject(event.metadata));
     if (metadata.schemaVersion > definition.version)
       throw new EventFromNewerVersion(event.type, metadata.schemaVersion, definition.version);
-    const { sealed, ...fields } = storedObject(event.data);
-    return { event, id, definition, metadata, fields, box: sealed === undefined ? undefined : storedBox(event, id, sealed) };
+    const stored = storedObject(event.data);
+    if (stored.sealed === undefined) return { event, id, definition, metadata, fields: stored, box: undefined };
+    const { sealed, ...fields } = stored;
+    return { event, id, definition, metadata, fields: fields as Record<string, unknown>, box: storedBox(event, id, sealed) };
   }
 
   private definition(type: string): EventDefinition {
@@ -195,5 +199,6 @@ function storedObject(text: string): Record<string, unknown> {
 }
 
 function upcast(definition: EventDefinition, version: number, stored: Record<string, unknown>): Record<string, unknown> {
-  return (definition.upcasters ?? []).slice(version - 1).reduce((shape, next) => next(shape), stored);
+  const upcasters = definition.upcasters?.slice(version - 1) ?? [];
+  return upcasters.reduce<Record<string, unknown>>((shape, next) => ({ ...next(shape) }), stored);
 }
