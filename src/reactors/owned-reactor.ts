@@ -166,13 +166,13 @@ export class OwnedReactor {
     const changes = new TimerChanges();
     const commissions: Commission[] = [];
     const facts = await this.factsOf([], due);
+    for (const timer of due) changes.fired(timer);
     for (const timer of due) {
       const { team, cause } = timer;
       const reactions = this.reactor.due(timer, facts.get(team), now);
       checkSetAgain(timer, reactions);
       const commandId = timerCommandId(this.reactor.name, timer);
       commissions.push(...commissionsOf(reactions, { commandId, cause, team }));
-      changes.fired(timer);
       addTimers(changes, team, cause, reactions);
     }
     for (const commission of commissions) await this.orders.carryOut(commission);

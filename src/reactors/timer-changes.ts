@@ -47,9 +47,9 @@ export class TimerChanges {
     }
   }
 
-  /** The timer as it was read; one that was set anew since stays. */
-  fired({ team, key }: StoredTimer): void {
-    this.gone.set(placeOf({ team, key }), { team, key });
+  /** Before what follows from it, and from those that were due with it: a timer that one of them sets for another stays. */
+  fired({ team, key }: Timer): void {
+    this.remove({ team, key });
   }
 
   /** Takes the timers of an erased memory, or of a whole team. */
