@@ -355,6 +355,7 @@ describe('procedures over HTTP', () => {
       });
       const { matches, ...fields } = body;
       expect(fields).toEqual({
+        as_of: null,
         score_contract_version: '2',
         calibration_status: 'uncalibrated',
         calibration_id: null,

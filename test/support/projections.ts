@@ -11,11 +11,17 @@ export const testLogId = 'log-of-the-test';
 
 /** Takes all events, checkpoints and read models away, so that a file need not migrate anew for every case. */
 export async function emptyLog(database: Database): Promise<void> {
+  await dropReadModels(database);
+  await database.query('TRUNCATE mneme.events');
+}
+
+/** Takes all checkpoints and read models away: an engine that starts then makes them anew. */
+export async function dropReadModels(database: Database): Promise<void> {
   const schemas = await database.query<{ name: string }>(
     `SELECT schema_name AS name FROM mneme.projection_builds WHERE state <> 'retired'`,
   );
   for (const { name } of schemas) await database.query(`DROP SCHEMA IF EXISTS "${name}" CASCADE`);
-  await database.query('TRUNCATE mneme.events, mneme.projection_group, mneme.projection_builds');
+  await database.query('TRUNCATE mneme.projection_group, mneme.projection_builds');
 }
 
 /** A log with its library, and engines that are stopped at the end. */
