@@ -212,6 +212,31 @@ describe('the event log in PostgreSQL, with several connections', () => {
     });
   });
 
+  it('reads the next page while its reader works on one, and none for a reader that wanted a single event', async () => {
+    let pages = 0;
+    class CountedDatabase extends Database {
+      override query<R extends object>(sql: string, values?: readonly unknown[]): Promise<R[]> {
+        pages++;
+        return super.query<R>(sql, values);
+      }
+    }
+    const own = new CountedDatabase(testDatabaseUrl().url, false, 4);
+    const log = new PostgresEventLog(own, { pageEvents: 10 });
+    opened.push({ log, own });
+    const after = await database.query<{ head: bigint }>('SELECT coalesce(max(position), -1) AS head FROM mneme.events');
+    await open().append(`${prefix}loan-1`, newEvents(30), { expected: 'no_stream' });
+    const events = log.readAll({ after: after[0]?.head ?? -1n, prefix })[Symbol.asyncIterator]();
+    await events.next();
+    await setTimeout(50);
+    expect(pages).toBe(1);
+    await events.next();
+    expect(pages).toBe(2);
+    for (let count = 2; count < 10; count++) await events.next();
+    expect(pages).toBe(2);
+    expect((await events.next()).value.revision).toBe(10n);
+    await events.return?.();
+  });
+
   it('ends a subscription at once when its signal aborts while the server keeps it waiting', async () => {
     const log = open();
     const feed = new Feed((signal) => log.subscribe({ after: -1n, prefix, signal }));
