@@ -21,6 +21,7 @@ const deciders = [
   '^src/procedures/judged-counters\\.ts$',
   '^src/access/team\\.ts$',
   '^src/operations/operation\\.ts$',
+  '^src/evidence/(evidence|source)\\.ts$',
 ];
 /** Constants and functions of a few lines that pure files are made with. */
 const buildingBlocks = [
@@ -29,7 +30,7 @@ const buildingBlocks = [
   '^src/uuid\\.ts$',
   '^projections/engine/projection\\.ts$',
 ];
-const pure = ['^src/ranking/', ...deciders, ...buildingBlocks, '^projections/.+\\.projection\\.ts$'];
+const pure = ['^src/ranking/', ...deciders, ...buildingBlocks, '^projections/.+\\.(projection|tables)\\.ts$'];
 
 /** Frameworks, drivers, and the parts of Node that reach outside the process. */
 const impure = [

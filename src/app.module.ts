@@ -21,6 +21,7 @@ import type { Infrastructure } from './infrastructure.js';
 import { Evaluator } from './judging/evaluator.js';
 import { IntentExtractor } from './judging/intent-extractor.js';
 import { Metrics } from './metrics/metrics.js';
+import { EvidenceModule } from './evidence/evidence.module.js';
 import { ProceduresModule } from './procedures/procedures.module.js';
 import { MemoryHistory } from './trace/memory-history.js';
 
@@ -63,6 +64,7 @@ export class AppModule {
         CqrsModule.forRoot(),
         HttpModule,
         AccessModule,
+        EvidenceModule,
         ProceduresModule,
       ],
     };

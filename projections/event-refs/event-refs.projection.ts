@@ -28,10 +28,10 @@ export const eventRefsTable = table<EventRefRow>({
   key: ['team_id', 'memory_id', 'position'],
 });
 
-/** The memories an event is about: the one whose stream it stands in, and the procedure that a run belongs to. */
+/** The memories an event is about: the one whose stream it stands in, the procedure that a run belongs to, what replaces evidence. */
 export function memoryIdsOf({ streamId, data }: RecordedEvent): string[] {
-  const named = [streamId, (data as DomainEvent & { procedure_id?: unknown }).procedure_id];
-  return [...new Set(named.filter(isUuid))];
+  const { procedure_id, replacement_id } = data as DomainEvent & { procedure_id?: unknown; replacement_id?: unknown };
+  return [...new Set([streamId, procedure_id, replacement_id].filter(isUuid))];
 }
 
 /** Tells trace where to read; everything that trace shows is then read from the log. */

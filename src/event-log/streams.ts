@@ -4,7 +4,7 @@ import type { CommandContext } from './command-context.js';
 import type { DomainEvent, RecordedEvent } from './domain-event.js';
 import { isAppendOutcomeUnknown, isLogUnavailable, WrongExpectedRevision, type AppendOutcomeUnknown } from './errors.js';
 import { storedHash } from './event-metadata.js';
-import type { Append, Appended, EventLog, StoredEvent } from './event-log.js';
+import type { Append, Appended, AppendOutcome, EventLog, StoredEvent } from './event-log.js';
 import { streamName, type StreamId } from './stream-name.js';
 
 export interface LoadedStream<Event extends DomainEvent> {
@@ -13,6 +13,14 @@ export interface LoadedStream<Event extends DomainEvent> {
   readonly events: RecordedEvent<Event>[];
   readonly revision: bigint | 'no_stream';
   readonly lastHash: string | undefined;
+}
+
+/** One of many appends: events after what was loaded of one stream. */
+export interface StreamAppend<Event extends DomainEvent = DomainEvent> {
+  readonly stream: LoadedStream<Event>;
+  readonly events: readonly Event[];
+  readonly context: CommandContext;
+  readonly occurredAt?: Date;
 }
 
 /** Longest waits before an append of unknown outcome is sent again, in milliseconds: about as long as a server takes to come back. */
@@ -42,15 +50,50 @@ export class Streams {
    * AppendOutcomeUnknown, LogUnavailable, StreamTombstoned, AccessDenied, DatabaseUnavailable
    */
   async append<Event extends DomainEvent>(
-    { name, revision, lastHash }: LoadedStream<Event>,
+    stream: LoadedStream<Event>,
     events: readonly Event[],
     context: CommandContext,
     occurredAt?: Date,
   ): Promise<Appended> {
+    const append = await this.encoded({ stream, events, context, ...(occurredAt && { occurredAt }) });
+    const appended = await this.send(append);
+    await this.expectOurs(append, appended);
+    return appended;
+  }
+
+  /**
+   * The same for many streams at once, each for itself: what one of them throws is its outcome, and stops no other.
+   *
+   * @param appends at most one a stream
+   */
+  async appendMany<Event extends DomainEvent>(appends: readonly StreamAppend<Event>[]): Promise<AppendOutcome[]> {
+    const encoded = await Promise.all(appends.map((append) => settled(this.encoded(append))));
+    const ready = encoded.flatMap((outcome) => ('done' in outcome ? [outcome.done] : []));
+    const sent = await this.log.appendMany(ready);
+    const outcomes = await Promise.all(sent.map((outcome, index) => this.confirmed(ready[index], outcome)));
+    let next = 0;
+    return encoded.map((outcome) => ('error' in outcome ? outcome : (outcomes[next++] ?? { error: new Error('no outcome') })));
+  }
+
+  private async encoded<Event extends DomainEvent>({ stream, events, context, occurredAt }: StreamAppend<Event>) {
+    const { name, revision, lastHash } = stream;
     const last = revision === 'no_stream' || lastHash === undefined ? undefined : { revision, hash: lastHash };
-    const encoded = await this.codec.encode(name, last, events, context, occurredAt);
-    const appended = await this.send({ stream: name, events: encoded, expected: revision });
-    await this.expectOurs({ stream: name, events: encoded, expected: revision }, appended);
+    return { stream: name, events: await this.codec.encode(name, last, events, context, occurredAt), expected: revision };
+  }
+
+  /** What became of one of many appends, which is sent again when its outcome is unknown. */
+  private async confirmed(append: Append | undefined, outcome: AppendOutcome): Promise<AppendOutcome> {
+    if (!append) return outcome;
+    const result = await settled(this.confirm(append, outcome));
+    return 'done' in result ? { appended: result.done } : result;
+  }
+
+  private async confirm(append: Append, outcome: AppendOutcome): Promise<Appended> {
+    let appended: Appended;
+    if ('appended' in outcome) appended = outcome.appended;
+    else if (isAppendOutcomeUnknown(outcome.error)) appended = await this.sendAgain(append, outcome.error);
+    else throw outcome.error;
+    await this.expectOurs(append, appended);
     return appended;
   }
 
@@ -101,3 +144,11 @@ export class Streams {
     return this.log.append(stream, events, { expected });
   }
 }
+
+type Settled<Result> = { readonly done: Result } | { readonly error: Error };
+
+const settled = <Result>(work: Promise<Result>): Promise<Settled<Result>> =>
+  work.then(
+    (done) => ({ done }),
+    (error: unknown) => ({ error: error instanceof Error ? error : new Error(String(error)) }),
+  );

@@ -103,49 +103,58 @@ export type EvidenceStatus = 'current' | 'quarantined' | 'supersession_pending' 
 /** States that may still be quarantined, and that a release gives back. */
 export type LivingStatus = 'current' | 'supersession_pending';
 
-interface Known {
+/** Where remembered evidence stands. */
+export type Lifecycle =
+  | { readonly status: LivingStatus | 'retracted' }
+  | { readonly status: 'quarantined'; readonly from: LivingStatus }
+  | { readonly status: 'superseded'; readonly replacement_id: string };
+
+export type RememberedEvidence = Lifecycle & {
   readonly facts: EvidenceFacts;
   readonly content: Sealed<EvidenceContent>;
   /** All of them, the first included. */
   readonly external_ids: readonly string[];
-}
-
-export type RememberedEvidence =
-  | (Known & { readonly status: LivingStatus | 'retracted' })
-  | (Known & { readonly status: 'quarantined'; readonly from: LivingStatus })
-  | (Known & { readonly status: 'superseded'; readonly replacement_id: string });
+};
 
 export type Evidence = { readonly status: 'none' } | RememberedEvidence | { readonly status: 'erased' };
 
 export const noEvidence: Evidence = { status: 'none' };
+
+type Remembering = Extract<EvidenceEvent, { type: 'EvidenceRemembered' }>;
+type LaterEvent = Exclude<EvidenceEvent, { type: 'EvidenceRemembered' | 'EvidenceErased' }>;
 
 export function evolveEvidence(evidence: Evidence, event: EvidenceEvent): Evidence {
   if (event.type === 'EvidenceErased') return { status: 'erased' };
   if (event.type === 'EvidenceRemembered') return evidence.status === 'none' ? remembered(event) : evidence;
   if (evidence.status === 'none' || evidence.status === 'erased') return evidence;
   const { facts, content, external_ids } = evidence;
-  const known = { facts, content, external_ids };
+  const added = event.type === 'EvidenceAliased' ? aliasOf(event.sealed) : [];
+  return { ...evolveLifecycle(evidence, event), facts, content, external_ids: [...external_ids, ...added] };
+}
+
+/** Of evidence that was remembered and is not erased. */
+export function evolveLifecycle(lifecycle: Lifecycle, event: LaterEvent): Lifecycle {
   switch (event.type) {
     case 'EvidenceAliased':
-      return { ...evidence, external_ids: [...external_ids, ...aliasOf(event.sealed)] };
+      return lifecycle;
     case 'EvidenceQuarantined':
-      return isLiving(evidence) ? { ...known, status: 'quarantined', from: evidence.status } : evidence;
+      return isLiving(lifecycle) ? { status: 'quarantined', from: lifecycle.status } : lifecycle;
     case 'EvidenceReleased':
-      return evidence.status === 'quarantined' ? { ...known, status: evidence.from } : evidence;
+      return lifecycle.status === 'quarantined' ? { status: lifecycle.from } : lifecycle;
     case 'EvidenceSupersessionAnnounced':
-      return { ...known, status: 'supersession_pending' };
+      return { status: 'supersession_pending' };
     case 'EvidenceSupersessionWithdrawn':
-      return { ...known, status: 'current' };
+      return { status: 'current' };
     case 'EvidenceSuperseded':
-      return { ...known, status: 'superseded', replacement_id: event.replacement_id };
+      return { status: 'superseded', replacement_id: event.replacement_id };
     case 'EvidenceRetracted':
-      return { ...known, status: 'retracted' };
+      return { status: 'retracted' };
     default:
       return event satisfies never;
   }
 }
 
-function remembered(event: Extract<EvidenceEvent, { type: 'EvidenceRemembered' }>): Evidence {
+function remembered(event: Remembering): Evidence {
   const { sealed, evidence_id, generation, source_id, sequence, source_type, authority, occurred_at, valid_from, valid_to } =
     event;
   const facts = { evidence_id, generation, source_id, sequence, source_type, authority, occurred_at, valid_from, valid_to };
@@ -158,8 +167,8 @@ function remembered(event: Extract<EvidenceEvent, { type: 'EvidenceRemembered' }
 const aliasOf = (content: Sealed<{ external_id: string }> | undefined): string[] =>
   content === undefined || isRedacted(content) ? [] : [content.external_id];
 
-const isLiving = (evidence: RememberedEvidence): evidence is Known & { status: LivingStatus } =>
-  evidence.status === 'current' || evidence.status === 'supersession_pending';
+const isLiving = (lifecycle: Lifecycle): lifecycle is { status: LivingStatus } =>
+  lifecycle.status === 'current' || lifecycle.status === 'supersession_pending';
 
 export const evidenceOf = (events: readonly { data: EvidenceEvent }[]): Evidence =>
   events.reduce<Evidence>((evidence, { data }) => evolveEvidence(evidence, data), noEvidence);

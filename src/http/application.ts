@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { packageRoot } from '../config/package-root.js';
 import { Metrics } from '../metrics/metrics.js';
 import { AuthenticationGuard } from './authentication.js';
-import { acceptJson } from './body.js';
+import { acceptJson, limitBodies } from './body.js';
 import { CursorInterceptor } from './cursor.interceptor.js';
 import { fastifyAdapter } from './fastify-adapter.js';
 import { stopGracefully } from './graceful-stop.js';
@@ -39,6 +39,7 @@ export function configureApplication(app: NestFastifyApplication): NestFastifyAp
   app.useLogger(logger);
   const fastify = app.getHttpAdapter().getInstance();
   acceptJson(fastify);
+  limitBodies(fastify);
   logRequests(fastify, logger, app.get(Metrics));
   fastify.addHook('onRequest', (request, reply, done) => {
     void reply.headers(commonHeaders(request.id));

@@ -1,9 +1,23 @@
+import { RouteConfig } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
 import { HttpProblem, isHttpProblem } from './http-problem.js';
 import { inexactNumber } from './validation/exact-numbers.js';
 
 /** Largest request, bytes. */
 export const bodyLimit = 1024 * 1024;
+/** Of a batch. */
+export const batchBodyLimit = 16 * 1024 * 1024;
+
+/** Another limit than the usual one, for one route; bytes. */
+export const BodyLimit = (bytes: number): MethodDecorator => RouteConfig({ bodyLimit: bytes });
+
+/** Gives every route the limit that it names, before the routes are made. */
+export function limitBodies(fastify: FastifyInstance): void {
+  fastify.addHook('onRoute', (route) => {
+    const { bodyLimit: own } = (route.config ?? {}) as { bodyLimit?: number };
+    if (own !== undefined) route.bodyLimit = own;
+  });
+}
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 

@@ -221,6 +221,41 @@ export const JsonObject = (maxBytes: number, options?: FieldOptions): PropertyDe
     options,
   );
 
+export interface ScalarLimits {
+  readonly entries: number;
+  /** Code points of a name, and of a text. */
+  readonly name: number;
+  readonly text: number;
+}
+
+/** A JSON object whose values are texts, numbers, booleans or null. */
+export const Scalars = (limits: ScalarLimits, options?: FieldOptions): PropertyDecorator =>
+  field(
+    {
+      name: 'scalars',
+      message:
+        `must be an object of at most ${limits.entries} texts, numbers, booleans or nulls, with names of 1 to ${limits.name} ` +
+        `and texts of at most ${limits.text} characters`,
+      holds: (value) => areScalars(value, limits),
+      schema: {
+        type: 'object',
+        additionalProperties: { nullable: true, oneOf: [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }] },
+        maxProperties: limits.entries,
+      },
+    },
+    options,
+  );
+
+function areScalars(value: unknown, { entries, name, text }: ScalarLimits): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  const all = Object.entries(value) as [string, unknown][];
+  const isScalar = (scalar: unknown) =>
+    scalar === null ||
+    ['number', 'boolean'].includes(typeof scalar) ||
+    (typeof scalar === 'string' && codePoints(scalar) <= text);
+  return all.length <= entries && all.every(([key, scalar]) => key !== '' && codePoints(key) <= name && isScalar(scalar));
+}
+
 /** An object with fields of its own. */
 export const Nested = (type: () => RequestClass, { description }: FieldOptions = {}): PropertyDecorator =>
   applyDecorators(
