@@ -1,26 +1,13 @@
-import { Clock } from '../../src/config/clock.js';
 import { readConfiguration } from '../../src/config/configuration.js';
 import { teamScopes } from '../../src/access/scopes.js';
 import type { Infrastructure, Overrides } from '../../src/infrastructure.js';
 import { startService } from '../../src/service.js';
+import { TestClock } from './clock.js';
 import { freshDatabase } from './database.js';
 import { eventLogSettings, stopEventLogOfThisRun } from './event-log-of-this-run.js';
 import { type Answer, Client } from './http.js';
 
-/** A clock that stands still until it is told otherwise. */
-export class TestClock extends Clock {
-  constructor(private time = new Date('2026-06-01T12:00:00Z')) {
-    super();
-  }
-
-  now(): Date {
-    return this.time;
-  }
-
-  set(time: Date): void {
-    this.time = time;
-  }
-}
+export { TestClock };
 
 export interface TestService {
   readonly url: string;
