@@ -2,8 +2,9 @@ import Table from 'cli-table3';
 import { appendBench } from './append.bench.js';
 import { onNewDatabase, type Bench, type BenchResult } from './bench.js';
 import { eventStoreDbBench } from './eventstoredb.bench.js';
+import { recallBench } from './recall.bench.js';
 
-const benches: readonly Bench[] = [appendBench];
+const benches: readonly Bench[] = [appendBench, recallBench];
 
 const number = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 
