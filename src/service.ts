@@ -42,7 +42,7 @@ export async function startService(configuration: Configuration, overrides: Over
     }
   };
   try {
-    app = await createApplication(AppModule.on(infrastructure));
+    app = await createApplication(AppModule.on(infrastructure), { maxConnections: configuration.http.maxConnections });
     await listen(app, configuration.http);
     const url = addressOf(await app.getUrl());
     const { folder, clock } = infrastructure;

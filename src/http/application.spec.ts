@@ -233,10 +233,21 @@ describe('the HTTP application', () => {
     expect([response.status, await response.text()]).toEqual([200, '']);
   });
 
-  it('keeps answers out of caches, and browsers from guessing their type', async () => {
-    for (const path of ['/probe/quick', '/nowhere', '/guarded/1']) {
+  it('keeps answers out of caches, and browsers from guessing their type and from showing or running them', async () => {
+    for (const path of ['/probe/quick', '/probe/crash', '/nowhere', '/guarded/1', '/probe/%zz', '/openapi.json']) {
       const { headers } = await send('GET', path, undefined);
-      expect([headers.get('cache-control'), headers.get('x-content-type-options')]).toEqual(['no-store', 'nosniff']);
+      expect([path, Object.fromEntries(headers)]).toEqual([
+        path,
+        expect.objectContaining({
+          'cache-control': 'no-store',
+          'x-content-type-options': 'nosniff',
+          'x-frame-options': 'DENY',
+          'referrer-policy': 'no-referrer',
+          'cross-origin-resource-policy': 'same-origin',
+          'content-security-policy': "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+        }),
+      ]);
+      expect(headers.get('access-control-allow-origin')).toBeNull();
     }
   });
 
@@ -368,7 +379,7 @@ describe('the HTTP application', () => {
       const { status, body } = await operator().get<{ items: Record<string, unknown>[] }>('/v1/projections');
       expect(status).toBe(200);
       expect(body.items.find(({ name }) => name === 'access')).toMatchObject({
-        version: 1,
+        version: expect.any(Number) as number,
         state: 'caught_up',
         position: expect.any(Number) as number,
         lag: { positions: 0, seconds: 0 },
@@ -428,6 +439,26 @@ describe('the HTTP application', () => {
       expect(await page.text()).toContain('swagger-ui-init.js');
       const script = await send('GET', '/docs/swagger-ui-init.js', undefined);
       expect(await script.text()).toContain('issue_key');
+    });
+
+    it('may run the scripts of its own service, none that stands in the page, and ask nobody else', async () => {
+      for (const path of ['/docs', '/docs/', '/docs/swagger-ui-bundle.js', '/docs/swagger-ui-init.js']) {
+        const answer = await send('GET', path, undefined);
+        const policy = answer.headers.get('content-security-policy') ?? '';
+        expect([path, answer.status, policy.split('; ')]).toEqual([
+          path,
+          200,
+          expect.arrayContaining(["default-src 'none'", "script-src 'self'", "connect-src 'self'", "frame-ancestors 'none'"]),
+        ]);
+        await answer.text();
+      }
+      const page = await (await send('GET', '/docs', undefined)).text();
+      expect([...page.matchAll(/<script\b[^>]*>/g)].map(([tag]) => tag)).toEqual(
+        ['swagger-ui-bundle', 'swagger-ui-standalone-preset', 'swagger-ui-init'].map(
+          (name) => `<script src="./docs/${name}.js">`,
+        ),
+      );
+      expect(page).not.toMatch(/\son[a-z]+=|https?:\/\/(?!www\.w3\.org)/);
     });
 
     it('names each operation once, in snake case', async () => {

@@ -2,6 +2,7 @@ import type { Type, DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { SwaggerModule } from '@nestjs/swagger';
+import type { FastifyInstance } from 'fastify';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../config/package-root.js';
@@ -9,23 +10,29 @@ import { Metrics } from '../metrics/metrics.js';
 import { AuthenticationGuard } from './authentication.js';
 import { acceptJson, limitBodies } from './body.js';
 import { CursorInterceptor } from './cursor.interceptor.js';
-import { fastifyAdapter } from './fastify-adapter.js';
+import { type ConnectionLimits, fastifyAdapter } from './fastify-adapter.js';
 import { stopGracefully } from './graceful-stop.js';
 import { IdempotencyInterceptor } from './idempotency/idempotency.interceptor.js';
 import { JsonLogger } from './json-logger.js';
 import { openApiDocument } from './openapi.js';
 import { commonHeaders } from './problem-reply.js';
 import { ProblemFilter } from './problem.filter.js';
+import { AddressLimits } from './rate-limits/address-limits.js';
+import { RateLimitGuard } from './rate-limits/rate-limit.guard.js';
 import { MinPositionInterceptor } from './read-models.js';
 import { ReceiptInterceptor } from './receipts.js';
 import { logRequests } from './request-log.js';
+import { documentationHeaders, isDocumentation } from './security-headers.js';
 import { UndeclaredInputInterceptor } from './undeclared-input.js';
 import { RequestPipe } from './validation/request.pipe.js';
 
 /** The HTTP application of a module, ready to `listen`. */
-export async function createApplication(module: Type | DynamicModule): Promise<NestFastifyApplication> {
+export async function createApplication(
+  module: Type | DynamicModule,
+  limits: ConnectionLimits = {},
+): Promise<NestFastifyApplication> {
   // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- Nest types these options as a class, but has no such class
-  const app = await NestFactory.create<NestFastifyApplication>(module, fastifyAdapter(), {
+  const app = await NestFactory.create<NestFastifyApplication>(module, fastifyAdapter(limits), {
     bodyParser: false,
     bufferLogs: true,
     abortOnError: false,
@@ -43,11 +50,13 @@ export function configureApplication(app: NestFastifyApplication): NestFastifyAp
   logRequests(fastify, logger, app.get(Metrics));
   fastify.addHook('onRequest', (request, reply, done) => {
     void reply.headers(commonHeaders(request.id));
+    if (isDocumentation(request.routeOptions.url)) void reply.headers(documentationHeaders);
     done();
   });
   stopGracefully(fastify);
+  limitAddresses(fastify, app.get(AddressLimits));
   app.useGlobalFilters(app.get(ProblemFilter));
-  app.useGlobalGuards(app.get(AuthenticationGuard));
+  app.useGlobalGuards(app.get(AuthenticationGuard), app.get(RateLimitGuard));
   app.useGlobalInterceptors(
     app.get(UndeclaredInputInterceptor),
     app.get(ReceiptInterceptor),
@@ -58,6 +67,18 @@ export function configureApplication(app: NestFastifyApplication): NestFastifyAp
   app.useGlobalPipes(app.get(RequestPipe));
   serveDocumentation(app);
   return app;
+}
+
+/** Before bodies are read: what is refused costs no more than its head. */
+function limitAddresses(fastify: FastifyInstance, limits: AddressLimits): void {
+  fastify.addHook('onRequest', (request, _reply, done) => {
+    try {
+      limits.arrived(request);
+      done();
+    } catch (error) {
+      done(error as Error);
+    }
+  });
 }
 
 function serveDocumentation(app: NestFastifyApplication): void {

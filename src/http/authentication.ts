@@ -11,6 +11,7 @@ import { ApiExtension } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import type { Scope } from '../access/scopes.js';
 import { HttpProblem } from './http-problem.js';
+import { AddressLimits } from './rate-limits/address-limits.js';
 
 /** Who sends the request. */
 export interface Actor {
@@ -90,6 +91,7 @@ export class AuthenticationGuard implements CanActivate {
   constructor(
     private readonly reflector: Reflector,
     private readonly authenticator: Authenticator,
+    private readonly addresses: AddressLimits,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
@@ -98,7 +100,7 @@ export class AuthenticationGuard implements CanActivate {
     const anyOf = this.reflector.getAllAndOverride<readonly Scope[] | undefined>(scopesMetadata, targets);
     if (!anyOf) throw new Error(`${context.getClass().name}.${context.getHandler().name} names no scope`);
     const request = context.switchToHttp().getRequest<FastifyRequest>();
-    const actor = await this.authenticate(request.headers.authorization);
+    const actor = await this.authenticate(request);
     actors.set(request, actor);
     const operatorsAllowed = this.reflector.getAllAndOverride<boolean | undefined>(operatorsMetadata, targets) ?? false;
     if (actor.operator && !operatorsAllowed) throw teamRequired();
@@ -106,10 +108,14 @@ export class AuthenticationGuard implements CanActivate {
     return true;
   }
 
-  private async authenticate(header: string | undefined): Promise<Actor> {
-    const [, key] = /^Bearer +([\x21-\x7e]{1,512}) *$/i.exec(header ?? '') ?? [];
+  private async authenticate(request: FastifyRequest): Promise<Actor> {
+    const [, key] = /^Bearer +([\x21-\x7e]{1,512}) *$/i.exec(request.headers.authorization ?? '') ?? [];
     const actor = key === undefined ? undefined : await this.authenticator.authenticate(key);
-    if (!actor) throw unauthenticated();
-    return actor;
+    if (actor) {
+      this.addresses.accepted(request);
+      return actor;
+    }
+    this.addresses.failed(request);
+    throw unauthenticated();
   }
 }

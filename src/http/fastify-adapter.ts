@@ -7,14 +7,30 @@ import { correlationIdOf } from './correlation.js';
 import { type Problem, problemBody, problemOf } from './problem.js';
 import { commonHeaders, problemType, sendProblem } from './problem-reply.js';
 
-/** How long a request, and its headers alone, may take to arrive, and how often that is looked at; milliseconds. */
-const requestTimeoutMs = 60_000;
-const headersTimeoutMs = 20_000;
-const checkingIntervalMs = 5_000;
+/** What one client may hold of this process; times in milliseconds. */
+export interface ConnectionLimits {
+  /** Open connections at most; more are closed as soon as they open. */
+  readonly maxConnections?: number;
+  /** How long a request may take to arrive, and its headers alone. A connection that sends nothing counts too. */
+  readonly requestTimeoutMs?: number;
+  readonly headersTimeoutMs?: number;
+  /** How often that is looked at. */
+  readonly checkingIntervalMs?: number;
+}
+
+/** How long an idle connection is kept: longer than the 60 seconds after which balancers let go of theirs. */
+const keepAliveMs = 72_000;
+/** All headers of a request together, bytes. */
+const maxHeaderSize = 16 * 1024;
 
 /** Fastify as we run it: the correlation id is the request's id, bodies are limited, proxies are not believed. */
-export const fastifyAdapter = (): FastifyAdapter =>
-  new FastifyAdapter({
+export function fastifyAdapter({
+  maxConnections = Infinity,
+  requestTimeoutMs = 60_000,
+  headersTimeoutMs = 20_000,
+  checkingIntervalMs = 5_000,
+}: ConnectionLimits = {}): FastifyAdapter {
+  const adapter = new FastifyAdapter({
     bodyLimit,
     trustProxy: false,
     requestIdHeader: false,
@@ -23,7 +39,8 @@ export const fastifyAdapter = (): FastifyAdapter =>
     routerOptions: { maxParamLength: 200 },
     // Fastify's default is to wait for ever for a body that never comes, and nobody needs a key to send headers.
     requestTimeout: requestTimeoutMs,
-    http: { headersTimeout: headersTimeoutMs, connectionsCheckingInterval: checkingIntervalMs },
+    keepAliveTimeout: keepAliveMs,
+    http: { headersTimeout: headersTimeoutMs, connectionsCheckingInterval: checkingIntervalMs, maxHeaderSize },
     // Ours says so in a problem; see `refuseWhileStopping`.
     return503OnClosing: false,
     // What the router refuses before any hook or filter runs.
@@ -31,6 +48,10 @@ export const fastifyAdapter = (): FastifyAdapter =>
       sendProblem(reply, problemOf(error), request.id),
     clientErrorHandler: (error, socket) => answerBrokenHttp(error, socket),
   });
+  const { server } = adapter.getInstance();
+  if (Number.isFinite(maxConnections)) server.maxConnections = maxConnections;
+  return adapter;
+}
 
 /** What Node's parser refuses, by its code: there is no request, only a socket. */
 const parserErrors: Readonly<Record<string, Problem>> = {

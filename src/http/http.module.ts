@@ -14,6 +14,9 @@ import { LocalOperator } from './local-operator.js';
 import { Positions } from './positions.js';
 import { ProblemFilter } from './problem.filter.js';
 import { ProjectionsController } from './projections.controller.js';
+import { AddressLimits } from './rate-limits/address-limits.js';
+import { RateLimitGuard } from './rate-limits/rate-limit.guard.js';
+import { RateLimits } from './rate-limits/rate-limits.js';
 import { MinPositionInterceptor } from './read-models.js';
 import { ReceiptInterceptor } from './receipts.js';
 import { UndeclaredInputInterceptor } from './undeclared-input.js';
@@ -29,6 +32,7 @@ import { RequestPipe } from './validation/request.pipe.js';
   providers: [
     { provide: Positions, useFactory: ({ logId }: LogIdentity) => new Positions(logId), inject: [LogIdentity] },
     LocalOperator,
+    AddressLimits,
     AuthenticationGuard,
     CommandKeys,
     CommandPipe,
@@ -38,6 +42,8 @@ import { RequestPipe } from './validation/request.pipe.js';
     IdempotencyInterceptor,
     MinPositionInterceptor,
     ProblemFilter,
+    RateLimitGuard,
+    RateLimits,
     ReceiptInterceptor,
     ReceiptPruner,
     RequestPipe,

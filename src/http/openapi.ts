@@ -12,6 +12,7 @@ import {
   SwaggerModule,
 } from '@nestjs/swagger';
 import { Write } from './idempotency/idempotency.interceptor.js';
+import { CountsAs, limitOfOperation } from './rate-limits/rate-limits.js';
 
 class FieldProblemSchema {
   @ApiProperty({ type: String, description: 'Path of the field in body or query.' })
@@ -68,7 +69,7 @@ interface OperationOptions {
   readonly returns?: Type;
   /** A write takes Idempotency-Key and If-Match and answers with Mneme-Position and ETag; a read may answer 202; `public` needs no key. */
   readonly kind: 'read' | 'write' | 'operation' | 'public';
-  /** Statuses beyond those every operation has (400, 401, 403, 422, 500, 503). */
+  /** Statuses beyond those every operation has (400, 401, 403, 422, 429, 500, 503). */
   readonly problems?: Readonly<Record<number, string>>;
 }
 
@@ -84,6 +85,7 @@ const withKey: Readonly<Record<number, string>> = {
 const everywhere: Readonly<Record<number, string>> = {
   400: 'Malformed request: malformed_json, unknown_field, body_not_an_object.',
   422: 'A field breaks a rule (validation_failed) or the command is refused.',
+  429: 'Too many requests: rate_limited; see Retry-After.',
   500: 'A fault of this service: internal.',
   503: 'Log, database or a model cannot be reached now; see Retry-After.',
 };
@@ -131,6 +133,7 @@ export function Operation({
   return applyDecorators(
     HttpCode(status),
     ...(kind === 'write' ? [Write()] : []),
+    ...(kind === 'public' ? [] : [CountsAs(limitOfOperation(id, kind === 'write'))]),
     ApiOperation({ operationId: id, summary, ...(description !== undefined && { description }) }),
     ...(kind === 'public' ? [] : [ApiBearerAuth()]),
     ApiExtraModels(ProblemSchema),

@@ -1,12 +1,13 @@
 import type { FastifyReply } from 'fastify';
 import { type Problem, problemBody } from './problem.js';
+import { securityHeaders } from './security-headers.js';
 
 export const problemType = 'application/problem+json; charset=utf-8';
 
 /** Headers of every answer. */
 export const commonHeaders = (correlationId: string) => ({
   'x-correlation-id': correlationId,
-  'x-content-type-options': 'nosniff',
+  ...securityHeaders,
   'cache-control': 'no-store',
 });
 

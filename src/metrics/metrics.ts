@@ -95,6 +95,13 @@ export class Metrics {
     failed: (reason) => this.embeddingFailures.inc({ reason }),
   };
 
+  readonly rateLimited = new Counter({
+    name: 'mneme_rate_limited_total',
+    help: 'Requests refused with 429, by limit: reads, writes, expensive, anonymous.',
+    labelNames: ['limit'],
+    registers: [this.registry],
+  });
+
   private readonly logUp = this.gauge('mneme_event_log_up', 'Whether the event log answers: 1 or 0.');
   private readonly position = this.gauge('mneme_projection_position', 'Last position in the read model.', ['projection']);
   private readonly lagPositions = this.gauge('mneme_projection_lag_positions', 'Positions behind the head.', ['projection']);
