@@ -23,6 +23,7 @@ import { IntentExtractor } from './judging/intent-extractor.js';
 import { Metrics } from './metrics/metrics.js';
 import { EvidenceModule } from './evidence/evidence.module.js';
 import { ProceduresModule } from './procedures/procedures.module.js';
+import { Reactors } from './reactors/reactors.js';
 import { MemoryHistory } from './trace/memory-history.js';
 
 const providersOf = (infrastructure: Infrastructure): Provider[] => [
@@ -38,6 +39,7 @@ const providersOf = (infrastructure: Infrastructure): Provider[] => [
   { provide: Codec, useValue: infrastructure.codec },
   { provide: Streams, useValue: infrastructure.streams },
   { provide: ProjectionEngine, useValue: infrastructure.engine },
+  { provide: Reactors, useValue: infrastructure.reactors },
   { provide: Metrics, useValue: infrastructure.metrics },
   { provide: MemoryHistory, useValue: infrastructure.histories },
   { provide: EmbeddingGenerator, useValue: infrastructure.embedder },

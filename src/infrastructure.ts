@@ -38,6 +38,8 @@ import { OpenAiIntentExtractor } from './judging/openai.intent-extractor.js';
 import { MeasuredEmbedder } from './metrics/measured-embedder.js';
 import { MeasuredEventLog } from './metrics/measured-event-log.js';
 import { Metrics } from './metrics/metrics.js';
+import { executionRetention } from './procedures/execution-retention.reactor.js';
+import { Reactors } from './reactors/reactors.js';
 import { MemoryHistory } from './trace/memory-history.js';
 
 /** Everything below the HTTP layer, started and connected. */
@@ -58,6 +60,7 @@ export interface Infrastructure {
   readonly codec: Codec;
   readonly streams: Streams;
   readonly engine: ProjectionEngine;
+  readonly reactors: Reactors;
   readonly metrics: Metrics;
   readonly histories: MemoryHistory;
   readonly embedder: EmbeddingGenerator;
@@ -80,6 +83,8 @@ export const allProjections = [
   eventRefs(eventCatalogue.types, memoryIdsOf),
   momentsOf(eventCatalogue.types),
 ];
+
+export const allReactors = [executionRetention];
 
 /** What has been started, to be stopped in reverse order, also when a later start fails. */
 class Started {
@@ -135,14 +140,16 @@ async function open(opening: Opening): Promise<Infrastructure> {
   const metrics: Metrics = new Metrics({
     log: () => events.log.head(),
     projections: () => readers.engine.status(),
+    reactors: () => readers.reactors.status(),
     embeddings: () => models.embeddingWorker.status(),
   });
   const events = await openEvents(opening, storage, metrics);
   const models = openModels(opening, storage, metrics);
-  const readers = await startReaders(opening, { ...storage, ...events, ...models });
+  const clock = overrides.clock ?? new SystemClock();
+  const readers = await startReaders(opening, { ...storage, ...events, ...models, metrics, clock });
   return {
     configuration,
-    clock: overrides.clock ?? new SystemClock(),
+    clock,
     logger,
     metrics,
     ...storage,
@@ -253,13 +260,15 @@ export function openEmbedder(settings: EmbeddingSettings): EmbeddingGenerator {
   }
 }
 
-type Readers = Stage<'engine' | 'keyDestroyer' | 'erasureConsumer' | 'histories'>;
+type Readers = Stage<'engine' | 'reactors' | 'keyDestroyer' | 'erasureConsumer' | 'histories'>;
 
 /** Starts all that follows the log, the erasures first: what they find is to be gone before anything shows it. */
 async function startReaders(
   { configuration: { streamPrefix, projectionLeaseMs }, logger: { records: logger }, started }: Opening,
-  { database, keys, log, logIdentity: { logId }, codec, embedder, embeddingWorker }: Storage & Events & Models,
+  below: Storage & Events & Models & Stage<'metrics' | 'clock'>,
 ): Promise<Readers> {
+  const { database, keys, log, logIdentity, codec, streams, embedder, embeddingWorker, metrics, clock } = below;
+  const { logId } = logIdentity;
   const keyDestroyer = new KeyDestroyer(database, keys);
   const erasureConsumer = new ErasureConsumer({ database, log, logId, streamPrefix, keyDestroyer, logger });
   const engine = new ProjectionEngine({
@@ -274,12 +283,27 @@ async function startReaders(
     leaseMs: database.embedded ? 0 : projectionLeaseMs,
     onBatch: () => embeddingWorker.wake(),
   });
+  const reactors = new Reactors({
+    database,
+    log,
+    codec,
+    streams,
+    readModels: engine,
+    logId,
+    reactors: allReactors,
+    clock,
+    logger,
+    observer: metrics.reactors,
+  });
   for (const part of [erasureConsumer, engine]) {
     await part.start();
     started.add(() => part.stop());
   }
+  // Who projects knows first that the read models have passed an event, so of several services that one reacts.
+  await reactors.start(() => engine.projects);
+  started.add(() => reactors.stop());
   // Who projects knows first of rows without a vector, so of several services that one makes them.
   embeddingWorker.start(() => engine.projects);
   started.add(() => embeddingWorker.stop());
-  return { engine, keyDestroyer, erasureConsumer, histories: new MemoryHistory(database, log, codec, engine) };
+  return { engine, reactors, keyDestroyer, erasureConsumer, histories: new MemoryHistory(database, log, codec, engine) };
 }

@@ -6,6 +6,8 @@ import { Database } from '../database/database.js';
 import { EmbeddingWorker, type EmbeddingStatus } from '../embedding/embedding-worker.js';
 import { ErasureConsumer } from '../erasure/erasure-consumer.js';
 import { EventLog } from '../event-log/event-log.js';
+import { Reactors } from '../reactors/reactors.js';
+import type { ReactorStatus } from '../reactors/status.js';
 import { inTime } from '../timer.js';
 import { Public } from './authentication.js';
 import { HttpProblem } from './http-problem.js';
@@ -24,6 +26,17 @@ class ProjectionHealth {
   state!: string;
 
   @ApiProperty({ type: Number, description: 'Age of the oldest event that is not in the read model yet, seconds.' })
+  lag_seconds!: number;
+}
+
+class ReactorHealth {
+  @ApiProperty({ type: String })
+  name!: string;
+
+  @ApiProperty({ type: String, enum: ['caught_up', 'catching_up', 'stopped'] })
+  state!: string;
+
+  @ApiProperty({ type: Number, description: 'Age of the oldest event that it has not reacted to yet, seconds.' })
   lag_seconds!: number;
 }
 
@@ -52,12 +65,15 @@ class Readiness {
   @ApiProperty({
     type: String,
     enum: ['ready', 'degraded'],
-    description: 'degraded: a read model is stopped or lags, or vectors are not made in time.',
+    description: 'degraded: a read model or a reactor is stopped or lags, or vectors are not made in time.',
   })
   status!: 'ready' | 'degraded';
 
   @ApiProperty({ type: ProjectionHealth, isArray: true })
   projections!: ProjectionHealth[];
+
+  @ApiProperty({ type: ReactorHealth, isArray: true })
+  reactors!: ReactorHealth[];
 
   @ApiProperty({ type: EmbeddingHealth, nullable: true, description: 'null when it could not be told in time.' })
   embeddings!: EmbeddingHealth | null;
@@ -65,7 +81,7 @@ class Readiness {
 
 /** A dependency that has not answered by then counts as unreachable, milliseconds. */
 const probeTimeoutMs = 3_000;
-/** Lag from which a read model counts as lagging, seconds. */
+/** Lag from which a read model or a reactor counts as lagging, seconds. */
 const lagging = 10;
 /** Age of a document that still waits for its first vector, from which vectors count as late, seconds. */
 const late = 60;
@@ -78,6 +94,7 @@ export class HealthController {
     private readonly log: EventLog,
     private readonly database: Database,
     private readonly engine: ProjectionEngine,
+    private readonly reactors: Reactors,
     private readonly erasureConsumer: ErasureConsumer,
     private readonly embeddings: EmbeddingWorker,
   ) {}
@@ -111,21 +128,26 @@ export class HealthController {
         headers: { 'retry-after': '5' },
       });
     }
-    const [projections, embeddings] = await Promise.all([answerOf(this.engine.status()), answerOf(this.embeddings.status())]);
+    const [projections, reactors, embeddings] = await Promise.all([
+      answerOf(this.engine.status()),
+      answerOf(this.reactors.status()),
+      answerOf(this.embeddings.status()),
+    ]);
     // Never a 503 for lag: it would take all replicas away at once, while writes and most reads still work.
-    const well = projections?.every(isLevel) && embeddings !== undefined && inTimeWith(embeddings);
+    const well = projections?.every(isLevel) && reactors?.every(isLevel) && embeddings !== undefined && inTimeWith(embeddings);
     return {
       status: well ? 'ready' : 'degraded',
       projections: projections?.map(healthOf) ?? [],
+      reactors: reactors?.map(healthOf) ?? [],
       embeddings: embeddings ? embeddingHealthOf(embeddings) : null,
     };
   }
 }
 
-const isLevel = ({ state, lag }: ProjectionStatus): boolean =>
+const isLevel = ({ state, lag }: ProjectionStatus | ReactorStatus): boolean =>
   state !== 'stopped' && state !== 'building' && lag.seconds < lagging;
 
-const healthOf = ({ name, state, lag }: ProjectionStatus): Answer<ProjectionHealth> => ({
+const healthOf = ({ name, state, lag }: ProjectionStatus | ReactorStatus): Answer<ProjectionHealth & ReactorHealth> => ({
   name,
   state,
   lag_seconds: lag.seconds,

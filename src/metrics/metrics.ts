@@ -2,11 +2,14 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { ProjectionStatus } from '../../projections/engine/status.js';
 import type { EmbeddingObserver } from '../embedding/document-filler.js';
 import type { EmbeddingStatus } from '../embedding/embedding-worker.js';
+import type { ReactorStatus } from '../reactors/status.js';
 import { inTime } from '../timer.js';
+import { ReactorMetrics } from './reactor-metrics.js';
 
 /** What is read at the moment of a scrape. Each may fail: a scrape tells what can be told. */
 export interface MetricSources {
   projections(): Promise<readonly ProjectionStatus[]>;
+  reactors(): Promise<readonly ReactorStatus[]>;
   embeddings(): Promise<EmbeddingStatus>;
   /** Resolves when the event log answers. */
   log(): Promise<unknown>;
@@ -102,6 +105,8 @@ export class Metrics {
     registers: [this.registry],
   });
 
+  readonly reactors = new ReactorMetrics(this.registry);
+
   private readonly logUp = this.gauge('mneme_event_log_up', 'Whether the event log answers: 1 or 0.');
   private readonly position = this.gauge('mneme_projection_position', 'Last position in the read model.', ['projection']);
   private readonly lagPositions = this.gauge('mneme_projection_lag_positions', 'Positions behind the head.', ['projection']);
@@ -129,13 +134,15 @@ export class Metrics {
 
   /** The text that Prometheus scrapes. */
   async scrape(): Promise<string> {
-    const [log, projections, embeddings] = await Promise.all([
+    const [log, projections, reactors, embeddings] = await Promise.all([
       answerOf(this.sources.log().then(() => true)),
       answerOf(this.sources.projections()),
+      answerOf(this.sources.reactors()),
       answerOf(this.sources.embeddings()),
     ]);
     this.logUp.set(log === undefined ? 0 : 1);
     for (const status of projections ?? []) this.show(status);
+    for (const status of reactors ?? []) this.reactors.show(status);
     if (embeddings) this.showEmbeddings(embeddings);
     return this.registry.metrics();
   }

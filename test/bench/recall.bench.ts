@@ -102,6 +102,7 @@ const idleMetrics = () =>
   new Metrics({
     log: () => Promise.resolve(),
     projections: () => Promise.resolve([]),
+    reactors: () => Promise.resolve([]),
     embeddings: () => Promise.reject(new Error('not scraped')),
   });
 

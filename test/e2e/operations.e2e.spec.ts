@@ -16,10 +16,13 @@ describe('operating the service', () => {
 
   it('is live and ready', async () => {
     expect((await service.anonymous.get('/health/live')).body).toEqual({ status: 'live' });
-    const ready = await service.anonymous.get<{ status: string; projections: { name: string; state: string }[] }>(
-      '/health/ready',
-    );
+    const ready = await service.anonymous.get<{
+      status: string;
+      projections: { name: string; state: string }[];
+      reactors: object[];
+    }>('/health/ready');
     expect([ready.status, ready.body.status]).toEqual([200, 'ready']);
+    expect(ready.body.reactors).toEqual([{ name: 'execution_retention', state: 'caught_up', lag_seconds: 0 }]);
     expect(ready.body.projections.map(({ name }) => name).sort()).toEqual([
       'access',
       'event_refs',
@@ -42,6 +45,9 @@ describe('operating the service', () => {
       /^mneme_projection_position\{projection="procedures"\} \d+$/m,
       'mneme_projection_stopped{projection="judged_counters"} 0',
       /^mneme_projection_lag_seconds\{projection="access"\} 0$/m,
+      'mneme_reactor_stopped{reactor="execution_retention"} 0',
+      /^mneme_reactor_position\{reactor="execution_retention"\} \d+$/m,
+      'mneme_reactor_timers{reactor="execution_retention"} 0',
       'mneme_recall_candidates_bucket{le="1",recall="procedures"} 1',
       'mneme_recall_candidates_bucket{le="0",recall="procedures"} 0',
       'mneme_recall_returned_sum{recall="procedures"} 1',
@@ -88,9 +94,9 @@ describe('operating the service', () => {
   });
 
   it('is not ready before the keys of erased memories are destroyed, which a restore may have brought back', async () => {
-    const { log, database, engine, keyDestroyer, logIdentity, embeddingWorker } = service.infrastructure;
+    const { log, database, engine, reactors, keyDestroyer, logIdentity, embeddingWorker } = service.infrastructure;
     const notYetRead = new ErasureConsumer({ database, log, logId: logIdentity.logId, streamPrefix: 'mneme_', keyDestroyer });
-    const health = new HealthController(log, database, engine, notYetRead, embeddingWorker);
+    const health = new HealthController(log, database, engine, reactors, notYetRead, embeddingWorker);
     await expect(health.ready()).rejects.toMatchObject({ status: 503, code: 'not_ready' });
   });
 });
