@@ -1,6 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { ListQuery } from '../http/paging.js';
-import { CodePoints, Flag, Integer, OneOf, Optional, Scalars, Slug, Timestamp, Uuid } from '../http/validation/fields.js';
+import { AtPosition, KnownAt } from '../http/as-of.js';
+import { ListQuery, ReadQuery } from '../http/paging.js';
+import { CodePoints, Flag, Integer, OneOf, Opaque, Optional, Scalars, Slug, Timestamp, Uuid } from '../http/validation/fields.js';
 import {
   authorities,
   type Authority,
@@ -187,6 +188,22 @@ export class ListSourcesQuery extends ListQuery {
   @Optional()
   @CodePoints(1, limits.sourceKey)
   key?: string;
+}
+
+export class TraceEvidenceQuery extends ReadQuery {
+  @KnownAt()
+  known_at?: string;
+
+  @AtPosition()
+  at_position?: string;
+
+  @Optional()
+  @Integer(1, 500, { description: 'Most events of one page.' })
+  max_events: number = 100;
+
+  @Optional()
+  @Opaque({ description: 'next_cursor of the page before.' })
+  cursor?: string;
 }
 
 /** What is to be remembered, without the ids that follow from it. */

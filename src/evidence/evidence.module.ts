@@ -12,6 +12,8 @@ import { PublishRevisionHandler } from './publish-revision.handler.js';
 import { RememberBatchHandler } from './remember-batch.handler.js';
 import { RememberEvidenceHandler } from './remember-evidence.handler.js';
 import { SourcesController } from './sources.controller.js';
+import { TraceEvidenceController } from './trace-evidence.controller.js';
+import { TraceEvidenceHandler, TraceSourceHandler } from './trace-evidence.handler.js';
 
 registerRefusals({
   erased: 410,
@@ -23,7 +25,7 @@ registerRefusals({
 });
 
 @Module({
-  controllers: [EvidenceController, EvidenceLifecycleController, SourcesController],
+  controllers: [EvidenceController, EvidenceLifecycleController, SourcesController, TraceEvidenceController],
   providers: [
     ItemReceipts,
     EvidencePlaces,
@@ -38,6 +40,8 @@ registerRefusals({
     ListEvidenceHandler,
     GetSourceHandler,
     ListSourcesHandler,
+    TraceEvidenceHandler,
+    TraceSourceHandler,
   ],
 })
 export class EvidenceModule {}

@@ -224,7 +224,8 @@ export function decideEvidence(command: EvidenceCommand, evidence: Evidence): re
   if (command.type === 'Remember') return decideRemember(command, evidence);
   if (evidence.status === 'erased') return command.type === 'Erase' ? [] : refuse('erased');
   if (evidence.status === 'none') return refuse('not_found');
-  if ('authorship' in command && !mayDecide(command.authorship)) return refuse('not_the_owner');
+  const forAll = command.type === 'Quarantine' || command.type === 'Release';
+  if (!forAll && !mayDecide(command.authorship)) return refuse('not_the_owner');
   switch (command.type) {
     case 'Quarantine':
     case 'Release':

@@ -54,6 +54,9 @@ export function evolveSource(source: Source, event: SourceEvent): Source {
 export const sourceOf = (events: readonly { data: SourceEvent }[]): Source =>
   events.reduce<Source>((source, { data }) => evolveSource(source, data), noSource);
 
+export const isSourceErased = (events: readonly { data: SourceEvent }[]): boolean =>
+  events.some(({ data }) => data.type === 'SourceErased');
+
 export type SourceCommand =
   | ({ readonly type: 'Publish'; readonly source_id: string } & PublishedRevision)
   | { readonly type: 'Erase'; readonly source_id: string; readonly authorship: Authorship };
