@@ -40,6 +40,7 @@ import { MeasuredEventLog } from './metrics/measured-event-log.js';
 import { Metrics } from './metrics/metrics.js';
 import { executionRetention } from './procedures/execution-retention.reactor.js';
 import { Reactors } from './reactors/reactors.js';
+import { StreamOperations } from './operations/stream-operations.js';
 import { MemoryHistory } from './trace/memory-history.js';
 
 /** Everything below the HTTP layer, started and connected. */
@@ -277,6 +278,7 @@ async function startReaders(
     codec,
     logId,
     projections: allProjections,
+    operations: new StreamOperations(streams),
     logger,
     embeddingContract: embedder.contract.id,
     // The embedded database's folder is locked: whoever projected there before is dead.

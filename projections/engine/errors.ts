@@ -42,3 +42,40 @@ export const isRebuildFailed = (error: unknown): error is RebuildFailed => error
 export class ProjectionDefect extends Error {
   readonly code = 'projection_defect';
 }
+
+/** Why builds stay as they are. */
+export type BuildRefusal =
+  | 'no_ready_build'
+  | 'ready_build_behind'
+  | 'ready_build_stopped'
+  | 'ready_build_not_projected'
+  | 'no_standby_build'
+  | 'standby_build_behind'
+  | 'standby_build_stopped'
+  | 'standby_build_not_projected'
+  | 'nothing_to_verify'
+  | 'builds_not_level'
+  | 'nothing_to_drop'
+  | 'version_not_declared';
+
+/** What is asked for does not fit the builds there are. */
+export class BuildRefused extends Error {
+  constructor(
+    readonly code: BuildRefusal,
+    readonly projection: string,
+  ) {
+    super(`${projection}: ${code}`);
+  }
+}
+
+/** A rebuild was complete, and holds other rows than what serves: it is ready, and waits for an operator. */
+export class RebuildDiffers extends Error {
+  readonly code = 'rebuild_differs';
+
+  constructor(readonly projection: string) {
+    super(`the new build of ${projection} holds other rows than the one that serves`);
+  }
+}
+
+export const isBuildRefused = (error: unknown): error is BuildRefused => error instanceof BuildRefused;
+export const isRebuildDiffers = (error: unknown): error is RebuildDiffers => error instanceof RebuildDiffers;

@@ -1,14 +1,18 @@
 import { Backoff } from '../../src/backoff.js';
+import type { Queries } from '../../src/database/database.js';
 import { applyEvents, type Target } from './apply.js';
 import { BatchSize } from './batch-size.js';
-import { advanceGroup, readBuilds, readGroup, stopBuild, type Build, type GroupRow } from './builds.js';
+import { readBuilds, stopBuild, type Build, type Standstill } from './builds.js';
+import { advanceGroup, readGroup, type GroupRow } from './checkpoint.js';
 import { decodeFor, deliveredTo, type Deliveries } from './deliveries.js';
 import { LogMismatch } from './errors.js';
 import { describeError, isPassing } from './failures.js';
 import { LogBatches, type Batch } from './log-batches.js';
 import type { EngineSettings } from './options.js';
 import { type Bell, type Gate, Meter, outagePauses } from './pacing.js';
+import { notProjected } from './plan.js';
 import { applyUntilPoison, type Poison } from './poison.js';
+import { carryOut, purgesOf } from './purge.js';
 
 /** What the group knows of itself between batches. */
 interface State extends GroupRow {
@@ -140,32 +144,32 @@ export class ProjectionGroup {
       this.settings.codec,
       batch.events,
     );
-    let poisons: ReadonlyMap<string, Poison> = new Map();
+    let stops: ReadonlyMap<string, Standstill> = new Map();
     try {
       await this.applyAll(state, batch, targets, deliveries);
     } catch (error) {
       if (isPassing(error) || error instanceof CheckpointMoved || error instanceof BuildsChanged) throw error;
-      poisons = await this.applyEach(state, batch, targets, deliveries);
+      stops = await this.applyEach(state, batch, targets, deliveries);
     }
+    const all = new Map([...this.foreign(state), ...stops]);
     this.know({
       ...state,
       position: batch.position,
-      builds: state.builds.map((build) =>
-        stoppedBy(poisons.get(build.schema), build, before(state, batch, poisons.get(build.schema))),
-      ),
+      builds: state.builds.map((build) => stoppedBy(all.get(build.schema), build)),
     });
   }
 
   /** The usual way: no savepoints, so one failing projection fails the batch. */
   private async applyAll(state: State, batch: Batch, targets: readonly Target[], deliveries: Deliveries): Promise<void> {
     await this.settings.database.as('mneme_projector', async (queries) => {
-      await advance(queries, state, batch);
+      await this.advance(queries, state, batch);
       const started = performance.now();
       for (const target of targets) {
         const { events, undecodable } = deliveredTo(target.projection, deliveries);
         if (undecodable) throw undecodable.error;
         await applyEvents(queries, target, events);
       }
+      await this.purge(queries, state, batch);
       this.size.took(batch.events.length, performance.now() - started);
     });
   }
@@ -176,44 +180,76 @@ export class ProjectionGroup {
     batch: Batch,
     targets: readonly Target[],
     deliveries: Deliveries,
-  ): Promise<Map<string, Poison>> {
-    const poisons = new Map<string, Poison>();
+  ): Promise<Map<string, Standstill>> {
+    const stops = new Map<string, Standstill>();
     await this.settings.database.as('mneme_projector', async (queries) => {
-      await advance(queries, state, batch);
+      await this.advance(queries, state, batch);
       for (const target of targets) {
         const poison = await applyUntilPoison(queries, target, deliveredTo(target.projection, deliveries));
         if (!poison) continue;
-        poisons.set(target.schema, poison);
-        await stopBuild(queries, target.schema, before(state, batch, poison), poison.description, poison.position);
+        const stop = { position: before(state, batch, poison), reason: poison.description, failedPosition: poison.position };
+        stops.set(target.schema, { ...stop, purging: true });
+        await stopBuild(queries, target.schema, { ...stop, purging: true });
+        const rest = batch.events.filter(({ position }) => position >= poison.position);
+        const stopped = state.builds.filter(({ schema }) => schema === target.schema);
+        await carryOut(queries, await purgesOf(this.settings, stopped, rest));
       }
+      await this.purge(queries, state, batch);
     });
-    for (const [schema, { position, description }] of poisons)
-      this.settings.logger.error({ schema, position: String(position), error: description }, 'a projection stopped');
-    return poisons;
+    for (const [schema, { failedPosition, reason }] of stops)
+      this.settings.logger.error({ schema, position: String(failedPosition), error: reason }, 'a projection stopped');
+    return stops;
+  }
+
+  private async advance(queries: Queries, state: State, batch: Batch): Promise<void> {
+    const generation = await advanceGroup(queries, state, batch.position);
+    if (generation === undefined) throw new CheckpointMoved();
+    if (generation !== state.generation) throw new BuildsChanged();
+    for (const [schema, stop] of this.foreign(state)) await stopBuild(queries, schema, stop);
+  }
+
+  /** Builds that stand still keep nothing that was erased. */
+  private async purge(queries: Queries, state: State, batch: Batch): Promise<void> {
+    const foreign = this.foreign(state);
+    const still = state.builds.filter((build) => foreign.has(build.schema) || (build.state === 'stopped' && build.purging));
+    await carryOut(queries, await purgesOf(this.settings, still, batch.events));
   }
 
   private targets(builds: readonly Build[]): Target[] {
-    return builds.flatMap(({ name, state, schema }) => {
-      const projection = state === 'active' ? this.settings.projections.get(name) : undefined;
-      return projection ? [{ projection, schema, embeddingContract: this.settings.embeddingContract }] : [];
+    return builds.flatMap((build) => {
+      const projection = build.state === 'active' ? this.settings.projections.of(build) : undefined;
+      return projection ? [{ projection, schema: build.schema, embeddingContract: this.settings.embeddingContract }] : [];
     });
+  }
+
+  /** Members that this process has no code for: another process, whose code is another, let them join. */
+  private foreign({ builds, position }: State): Map<string, Standstill> {
+    const { projections } = this.settings;
+    const members = builds.filter((build) => build.state === 'active' && !projections.of(build));
+    return new Map(
+      members.map((build) => {
+        const stop = { position, reason: notProjected(build, projections), failedPosition: null, purging: true };
+        return [build.schema, stop];
+      }),
+    );
   }
 }
 
-async function advance(queries: Parameters<typeof advanceGroup>[0], state: State, batch: Batch): Promise<void> {
-  const generation = await advanceGroup(queries, state, batch.position);
-  if (generation === undefined) throw new CheckpointMoved();
-  if (generation !== state.generation) throw new BuildsChanged();
-}
-
 /** The last position that a projection has applied which stopped at this event. */
-function before(state: State, batch: Batch, poison: Poison | undefined): bigint {
-  if (!poison) return batch.position;
-  return batch.events.findLast(({ position }) => position < poison.position)?.position ?? state.position;
-}
+const before = (state: State, batch: Batch, poison: Poison): bigint =>
+  batch.events.findLast(({ position }) => position < poison.position)?.position ?? state.position;
 
-const stoppedBy = (poison: Poison | undefined, build: Build, position: bigint): Build =>
-  poison ? { ...build, state: 'stopped', position, lastError: poison.description, failedPosition: poison.position } : build;
+const stoppedBy = (stop: Standstill | undefined, build: Build): Build =>
+  stop
+    ? {
+        ...build,
+        state: 'stopped',
+        position: stop.position,
+        lastError: stop.reason,
+        failedPosition: stop.failedPosition,
+        purging: stop.purging,
+      }
+    : build;
 
 /** Read anew after every await, which the compiler's narrowing does not know. */
 const stopped = (signal: AbortSignal): boolean => signal.aborted;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { renewLease } from './builds.js';
+import { renewLease } from './checkpoint.js';
 import type { EngineSettings } from './options.js';
 
 /**

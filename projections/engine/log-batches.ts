@@ -100,3 +100,24 @@ export class LogBatches {
     }
   }
 }
+
+/** Has the next item made while the consumer works on one. */
+export async function* oneAhead<Item>(items: AsyncGenerator<Item, void, undefined>): AsyncGenerator<Item, void, undefined> {
+  const make = () => {
+    const next = items.next();
+    next.catch(() => undefined); // thrown at its turn, unless the consumer has left
+    return next;
+  };
+  let next = make();
+  try {
+    for (;;) {
+      const made = await next;
+      if (made.done === true) return;
+      next = make();
+      yield made.value;
+    }
+  } finally {
+    await next.catch(() => undefined);
+    await items.return();
+  }
+}

@@ -1,4 +1,4 @@
-import type { CommandRequest, Written } from '../../src/event-log/execute.js';
+import { CommandRefused, type CommandRequest, type Written } from '../../src/event-log/execute.js';
 import type { BuildReference, SwitchKind } from '../../src/operations/operation.js';
 
 /** A switch that was carried out in the database; its event follows from it. */
@@ -34,3 +34,13 @@ export interface OperationLog {
   /** @throws CommandRefused `nothing_stopped_there`, `erasure_not_skippable`; what executeCommand throws */
   skip(order: SkipOrder, request: CommandRequest): Promise<Written>;
 }
+
+const nowhere: Written = { position: -1n, revision: 'no_stream' };
+
+/** Of an engine that nobody operates. */
+export const noOperations: OperationLog = {
+  skippedIn: () => Promise.resolve(new Set()),
+  expectRevision: () => Promise.resolve(),
+  recordSwitch: () => Promise.resolve(nowhere),
+  skip: () => Promise.reject(new CommandRefused('nothing_stopped_there', 'position')),
+};

@@ -1,7 +1,9 @@
 import type { Database } from '../../src/database/database.js';
 import type { RecordedEvent } from '../../src/event-log/domain-event.js';
 import type { EventLog, StoredEvent } from '../../src/event-log/event-log.js';
-import { historyName } from './table-sql.js';
+import type { Filler } from './builds.js';
+import { Declared } from './declared.js';
+import { noOperations, type OperationLog } from './operation-log.js';
 import type { Projection } from './projection.js';
 
 /** What the engine needs of the codec. */
@@ -22,7 +24,10 @@ export interface ProjectionEngineOptions {
   readonly log: EventLog;
   readonly codec: EventDecoder;
   readonly logId: string;
+  /** Several versions of one projection may be here: each that has a build is projected. */
   readonly projections: readonly Projection[];
+  /** Left out where nobody operates: no switch is written down then, and no event skipped. */
+  readonly operations?: OperationLog;
   readonly logger?: EngineLogger;
   /** Most events of one transaction; default 500. */
   readonly batchEvents?: number;
@@ -34,49 +39,40 @@ export interface ProjectionEngineOptions {
    * embedded database, whose folder is locked, and whose owner is therefore dead.
    */
   readonly leaseMs?: number;
+  /** How often the owner looks for what a process that ended left undone, milliseconds; default 5,000. */
+  readonly tendMs?: number;
   /** Vectors of this contract are copied from the cache into new rows; none are without it. */
   readonly embeddingContract?: string;
   /** Called after each batch that was committed. */
   readonly onBatch?: () => void;
 }
 
-/** The options with their defaults, and projections by name. */
+/** The options with their defaults, and what the code projects. */
 export interface EngineSettings extends Required<Omit<ProjectionEngineOptions, 'embeddingContract' | 'projections'>> {
   readonly embeddingContract: string | undefined;
-  readonly projections: ReadonlyMap<string, Projection>;
+  readonly projections: Declared;
 }
 
 /** Of one transaction of a rebuild, which nobody waits for. */
 export const rebuildBatchEvents = 2000;
 
-const projectionName = /^[a-z][a-z0-9_]{0,39}$/;
+/** How long a process that replays a build is taken to be alive where owners have no lease, milliseconds. */
+const fillLeaseMs = 10_000;
 
-/** @throws Error when two projections or two of their tables have one name, or a name cannot be part of a schema's */
-export function engineSettings(options: ProjectionEngineOptions): EngineSettings {
-  const projections = new Map<string, Projection>();
-  const tables = new Set<string>();
-  for (const projection of options.projections) {
-    const { name, version } = projection;
-    if (!projectionName.test(name))
-      throw new Error(`${name} is no name for a projection: lower-case snake case, at most 40 characters`);
-    if (!Number.isInteger(version) || version < 1) throw new Error(`the projection ${name} has version ${version}`);
-    if (projections.has(name)) throw new Error(`two projections are named ${name}`);
-    projections.set(name, projection);
-    for (const table of projection.tables.flatMap(({ name, history }) => [name, ...(history ? [historyName(name)] : [])])) {
-      if (tables.has(table)) throw new Error(`two tables are named ${table}`);
-      tables.add(table);
-    }
-  }
-  return {
-    logger: silent,
-    batchEvents: 500,
-    batchMs: 50,
-    leaseMs: 0,
-    onBatch: () => undefined,
-    embeddingContract: undefined,
-    ...options,
-    projections,
-  };
-}
+export const fillerOf = ({ leaseMs }: EngineSettings, id: string): Filler => ({ id, leaseMs: leaseMs || fillLeaseMs });
+
+/** @throws Error when declarations contradict each other, see `Declared` */
+export const engineSettings = (options: ProjectionEngineOptions): EngineSettings => ({
+  logger: silent,
+  batchEvents: 500,
+  batchMs: 50,
+  leaseMs: 0,
+  tendMs: 5_000,
+  onBatch: () => undefined,
+  embeddingContract: undefined,
+  operations: noOperations,
+  ...options,
+  projections: new Declared(options.projections),
+});
 
 const silent: EngineLogger = { info: () => undefined, warn: () => undefined, error: () => undefined };

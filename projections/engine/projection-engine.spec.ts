@@ -90,7 +90,8 @@ describe('the projection engine', () => {
   });
 
   it('refuses two projections that would share a name or a table', () => {
-    const options = { database, log: stage.log, codec: stage.library.codec, logId: 'log' };
+    const { log, operations, library } = stage;
+    const options = { database, log, operations, codec: library.codec, logId: 'log' };
     expect(() => new ProjectionEngine({ ...options, projections: [shelfProjection, shelfProjection] })).toThrow(
       'two projections are named shelf',
     );
@@ -120,6 +121,22 @@ describe('the projection engine', () => {
           build: 1,
           rebuild: null,
           rebuild_error: null,
+          builds: [
+            {
+              version: 1,
+              build: 1,
+              role: 'serving',
+              state: 'serving',
+              projected: true,
+              position: 1n,
+              lag: { positions: 0n, seconds: 0 },
+              rate: 2,
+              eta_seconds: 0,
+              last_error: null,
+              failed_position: null,
+              purged: true,
+            },
+          ],
         },
       ]);
     });

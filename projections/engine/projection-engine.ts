@@ -1,61 +1,64 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { discardBuild, makeBuild } from './build-life.js';
-import { lockGroup, noteFailedReplacement, type Build } from './builds.js';
-import { ProjectionUnknown, RebuildFailed, RebuildRunning } from './errors.js';
-import { describeError } from './failures.js';
+import type { CommandRequest, Written } from '../../src/event-log/execute.js';
+import type { BuildReference } from '../../src/operations/operation.js';
+import { Builder } from './builder.js';
+import { Caretaker } from './caretaker.js';
+import { ProjectionUnknown } from './errors.js';
 import { ProjectionGroup } from './group.js';
 import { Lease } from './lease.js';
+import { Operator, type Rebuilt, type RebuildOptions, type StartedRebuild, type Switched } from './operator.js';
 import { engineSettings, type EngineSettings, type ProjectionEngineOptions } from './options.js';
-import { Bell, Gate, type Meter } from './pacing.js';
-import { readProgress, readStatus, standingOf } from './progress.js';
-import type { Projection } from './projection.js';
-import { Rebuild } from './rebuild.js';
-import { checkLog, takeOver, type Ownership, type ToBuild } from './start-up.js';
-import type { ProjectionStatus, RebuildProgress } from './status.js';
+import { readProgress, standingOf } from './progress.js';
+import { readStatus } from './read-status.js';
+import { checkLog, takeOver, type Ownership } from './start-up.js';
+import type { ProjectionStatus } from './status.js';
+import type { Verification } from './verify.js';
+import { Workshop } from './workshop.js';
 
 export type { EngineLogger, EventDecoder, ProjectionEngineOptions } from './options.js';
 
 /** How often a waiting reader looks for what another process has applied, milliseconds. */
 const lookMs = 25;
 
-/** Keeps the read models level with the log: one group of projections, one transaction and one checkpoint a batch. */
+/** Keeps the read models level with the log: one group of builds, one transaction and one checkpoint a batch. */
 export class ProjectionEngine {
   private readonly settings: EngineSettings;
-  private readonly gate = new Gate();
-  private readonly bell = new Bell();
-  private readonly builders = new Map<string, Meter>();
-  private readonly failures = new Map<string, string>();
+  private readonly workshop: Workshop;
+  private readonly builder: Builder;
+  private readonly operator: Operator;
   private group: ProjectionGroup | undefined;
   private superseded = false;
-  private stopping = new AbortController();
   private running: Promise<unknown> | undefined;
-  private readonly fillings = new Set<Promise<void>>();
 
   constructor(options: ProjectionEngineOptions) {
     this.settings = engineSettings(options);
+    this.workshop = new Workshop(this.settings);
+    this.workshop.onBuilds = () => this.group?.forget();
+    this.builder = new Builder(this.workshop);
+    this.operator = new Operator(this.workshop, this.builder);
   }
 
   /**
    * Makes missing schemas, takes ownership of the group, and starts applying events; stands by while another owner is alive,
-   * and takes over when it ends. Projections that are new to a log
-   * that was read already are built meanwhile and join the group when they are level with it.
+   * and takes over when it ends. Projections that are new to a log that was read already, and new versions, are built
+   * meanwhile and join the group when they are level with it.
    *
    * @throws LogMismatch when the checkpoints belong to another log or lie beyond its head
    */
   async start(): Promise<void> {
     if (this.running) throw new Error('the projection engine runs already');
     await checkLog(this.settings);
-    const owned = await takeOver(this.settings);
-    this.stopping = new AbortController();
+    const owned = await takeOver(this.settings, this.workshop.filler.id);
+    this.workshop.open();
     this.superseded = false;
     this.running = this.keepOwning(owned);
   }
 
   /** Ends after the batch at hand, rebuilds too. */
   async stop(): Promise<void> {
-    this.stopping.abort();
+    this.workshop.close();
     await this.running;
-    await Promise.allSettled(this.fillings);
+    await this.builder.idle();
     this.running = undefined;
     this.group = undefined;
   }
@@ -69,29 +72,52 @@ export class ProjectionEngine {
   async status(): Promise<ProjectionStatus[]> {
     return readStatus(this.settings, {
       group: this.group?.meter,
-      builders: this.builders,
-      failures: this.failures,
+      builders: this.builder.meters,
+      failures: this.builder.failures,
       trouble: this.superseded ? 'superseded: another process has taken over' : this.group?.lastTrouble,
     });
   }
 
   /**
-   * Builds the projection anew from event 0 beside the one that serves, then switches in one transaction. A stopped
-   * projection is healthy afterwards.
+   * Builds the projection anew from event 0 beside the one that serves, compares the two, and switches in one transaction;
+   * what served stands by. A stopped projection is healthy afterwards. An older build that was ready is dropped.
    *
-   * @throws ProjectionUnknown, RebuildRunning, RebuildFailed; what served before a failed one still does
+   * @throws ProjectionUnknown, RebuildRunning, BuildRefused `version_not_declared`
+   * @throws RebuildFailed what served before still does; a build that stopped at an event is kept, so that it can be skipped
+   * @throws RebuildDiffers the new build is ready, and waits for an operator
    */
-  async rebuild(name: string, onProgress: (progress: RebuildProgress) => void = () => undefined): Promise<void> {
-    const projection = this.declared(name);
-    // Before anything is awaited: whoever looks after asking for a rebuild must not see why an earlier one failed.
-    this.failures.delete(name);
-    const build = await this.newBuild(projection);
-    try {
-      await this.fill(projection, build, false, onProgress);
-    } catch (error) {
-      this.failures.set(name, error instanceof RebuildFailed ? error.reason : describeError(error));
-      throw error;
-    }
+  async rebuild(name: string, options: RebuildOptions = {}): Promise<Rebuilt> {
+    return (await this.startRebuild(name, options)).finished;
+  }
+
+  /** The same in the background: resolves when the new build is begun. */
+  startRebuild(name: string, options: RebuildOptions = {}): Promise<StartedRebuild> {
+    return this.operator.startRebuild(name, options);
+  }
+
+  /** Compares what is ready, or else what stands by, with what serves. @throws ProjectionUnknown, BuildRefused */
+  verify(name: string): Promise<Verification> {
+    return this.operator.verify(name);
+  }
+
+  /** Lets the build that is ready serve. @throws ProjectionUnknown, BuildRefused, and see `Operator.switch` */
+  switch(name: string, request: CommandRequest): Promise<Switched> {
+    return this.operator.switch(name, 'ready', request);
+  }
+
+  /** Lets the build serve that did before. @throws ProjectionUnknown, BuildRefused, and see `Operator.switch` */
+  rollback(name: string, request: CommandRequest): Promise<Switched> {
+    return this.operator.switch(name, 'standby', request);
+  }
+
+  /** @throws ProjectionUnknown, BuildRefused `nothing_to_drop` */
+  drop(name: string, role?: 'ready' | 'standby'): Promise<BuildReference[]> {
+    return this.operator.drop(name, role);
+  }
+
+  /** Leaves an event out for good. @throws ProjectionUnknown, CommandRefused, and see `Operator.skip` */
+  skip(name: string, position: bigint, reason: string | undefined, request: CommandRequest): Promise<Written> {
+    return this.operator.skip(name, position, reason, request);
   }
 
   /**
@@ -106,15 +132,16 @@ export class ProjectionEngine {
     projections: readonly string[],
     signal?: AbortSignal,
   ): Promise<{ reached: boolean; position: bigint }> {
+    const { bell } = this.workshop;
     const until = performance.now() + timeoutMs;
     for (;;) {
       signal?.throwIfAborted();
-      const rings = this.bell.rings;
+      const rings = bell.rings;
       const { reached, hopeless, told } = await this.reached(position, projections);
       const left = until - performance.now();
       if (reached >= position) return { reached: true, position: reached };
       if (left <= 0 || hopeless) return { reached: false, position: reached };
-      await this.bell.next(rings, told ? left : Math.min(left, lookMs), signal);
+      await bell.next(rings, told ? left : Math.min(left, lookMs), signal);
     }
   }
 
@@ -123,12 +150,13 @@ export class ProjectionEngine {
     wanted: bigint,
     names: readonly string[],
   ): Promise<{ reached: bigint; hopeless: boolean; told: boolean }> {
-    const projections = names.map((name) => this.declared(name));
+    const { projections, database } = this.settings;
+    for (const name of names) if (!projections.has(name)) throw new ProjectionUnknown(name);
     const current = this.group?.current;
-    const told = current !== undefined && projections.every((each) => standingOf(each, current).state === 'active');
+    const told = current !== undefined && names.every((name) => standingOf(name, projections, current).state === 'active');
     if (told) return { reached: current.position, hopeless: false, told };
-    const now = await readProgress(this.settings.database);
-    const standings = projections.map((each) => standingOf(each, now));
+    const now = await readProgress(database);
+    const standings = names.map((name) => standingOf(name, projections, now));
     return {
       reached: standings.reduce((least, { served }) => (served < least ? served : least), now.position),
       hopeless: standings.some(({ state, served }) => state === 'stopped' && served < wanted),
@@ -136,31 +164,37 @@ export class ProjectionEngine {
     };
   }
 
-  private declared(name: string): Projection {
-    const projection = this.settings.projections.get(name);
-    if (!projection) throw new ProjectionUnknown(name);
-    return projection;
-  }
-
   /** Projects while it owns the group, and stands by in between. */
   private async keepOwning(first: Ownership | undefined): Promise<void> {
     for (let owned = first ?? (await this.standBy()); owned; owned = await this.standBy()) {
       const lease = new Lease(this.settings, owned.epoch);
       lease.start();
-      this.group = new ProjectionGroup(this.settings, owned.epoch, this.gate, this.bell);
-      await Promise.all([this.runGroup(this.group), this.buildMissing(owned.toBuild)]);
+      await this.own(owned);
       await lease.end();
     }
+  }
+
+  private async own(owned: Ownership): Promise<void> {
+    const { workshop, builder, operator } = this;
+    const owning = new AbortController();
+    const either = AbortSignal.any([workshop.signal, owning.signal]);
+    const group = new ProjectionGroup(this.settings, owned.epoch, workshop.gate, workshop.bell);
+    this.group = group;
+    const caring = new Caretaker(workshop, { builder, operator }, owned.epoch).run(owned, either);
+    await this.runGroup(group);
+    owning.abort();
+    await caring;
   }
 
   /** @returns undefined when the engine stops; without leases nobody can tell that the other owner has ended, so nobody takes over */
   private async standBy(): Promise<Ownership | undefined> {
     const { leaseMs, logger } = this.settings;
-    const { signal } = this.stopping;
+    const { signal } = this.workshop;
     while (!signal.aborted && leaseMs > 0) {
       await pause(leaseMs / 5, undefined, { signal }).catch(() => undefined);
       if (isAborted(signal)) return undefined;
-      const owned = await takeOver(this.settings).catch(() => undefined); // A database that is away has no owner to tell of.
+      // A database that is away has no owner to tell of.
+      const owned = await takeOver(this.settings, this.workshop.filler.id).catch(() => undefined);
       if (!owned) continue;
       logger.info({}, 'the process that projected has ended; this one projects now');
       return owned;
@@ -169,66 +203,9 @@ export class ProjectionEngine {
   }
 
   private async runGroup(group: ProjectionGroup): Promise<void> {
-    this.superseded = (await group.run(this.stopping.signal)) === 'superseded';
+    this.superseded = (await group.run(this.workshop.signal)) === 'superseded';
     this.group = this.superseded ? undefined : group;
     if (this.superseded) this.settings.logger.warn({}, 'another process projects now; this one stands by');
-  }
-
-  /** One after the other, in the background: readers of other projections need not wait for them. */
-  private async buildMissing(missing: readonly ToBuild[]): Promise<void> {
-    for (const { projection, build, first } of missing) {
-      if (this.stopping.signal.aborted) return;
-      await this.fill(projection, build, first, () => undefined).catch((failure: unknown) => {
-        const error = failure instanceof RebuildFailed ? failure.reason : describeError(failure);
-        this.settings.logger.error({ projection: projection.name, error }, 'a projection could not be built');
-      });
-    }
-  }
-
-  private async newBuild(projection: Projection): Promise<Build> {
-    const build = await this.settings.database.asOwner(async (queries) => {
-      await lockGroup(queries);
-      return makeBuild(queries, projection);
-    });
-    if (!build) throw new RebuildRunning(projection.name);
-    return build;
-  }
-
-  private async fill(
-    projection: Projection,
-    build: Build,
-    first: boolean,
-    onProgress: (progress: RebuildProgress) => void,
-  ): Promise<void> {
-    const { settings, gate } = this;
-    const rebuild = new Rebuild({ settings, projection, build, first, gate, signal: this.stopping.signal, onProgress });
-    const filling = this.finish(rebuild, projection, build);
-    this.fillings.add(filling);
-    this.builders.set(projection.name, rebuild.meter);
-    try {
-      await filling;
-    } finally {
-      this.fillings.delete(filling);
-      this.builders.delete(projection.name);
-      this.group?.forget();
-      this.bell.ring();
-    }
-    settings.onBatch();
-  }
-
-  private async finish(rebuild: Rebuild, projection: Projection, build: Build): Promise<void> {
-    try {
-      await rebuild.run();
-    } catch (error) {
-      const failure = error instanceof RebuildFailed ? error : new RebuildFailed(projection.name, describeError(error));
-      await this.settings.database
-        .asOwner(async (queries) => {
-          await discardBuild(queries, build.schema);
-          await noteFailedReplacement(queries, projection.name, failure.reason);
-        })
-        .catch(() => undefined); // A build that cannot even be dropped now is dropped by the next start.
-      throw failure;
-    }
   }
 }
 

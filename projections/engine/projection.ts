@@ -33,13 +33,15 @@ export interface Table<R extends Row = Row> {
    * transaction, and the embedding worker makes the missing ones.
    */
   readonly embeds: (keyof R & string) | undefined;
+  /** Columns that mean something else than in the version before: the two are not compared by them. */
+  readonly incomparable: readonly (keyof R & string)[];
   /** Also readable by the system role, which authenticates requests before a team is known. */
   readonly systemReadable: boolean;
   readonly row?: R;
 }
 
 type TableOptions<R extends Row> = Pick<Table<R>, 'name' | 'columns' | 'key'> &
-  Partial<Pick<Table<R>, 'nullable' | 'history' | 'indexes' | 'operational' | 'embeds' | 'systemReadable'>>;
+  Partial<Pick<Table<R>, 'nullable' | 'history' | 'indexes' | 'operational' | 'embeds' | 'incomparable' | 'systemReadable'>>;
 
 const identifier = /^[a-z][a-z0-9_]{0,39}$/;
 
@@ -64,7 +66,16 @@ export function table<R extends Row>(options: TableOptions<R>): Table<R> {
   for (const name of options.embeds ? ['contract', 'embedding', 'position'] : []) {
     if (!(name in options.columns)) throw new Error(`${options.name}: a table whose rows carry a vector has a column ${name}`);
   }
-  return { nullable: [], history: undefined, indexes: [], operational: [], embeds: undefined, systemReadable: false, ...options };
+  return {
+    nullable: [],
+    history: undefined,
+    indexes: [],
+    operational: [],
+    embeds: undefined,
+    incomparable: [],
+    systemReadable: false,
+    ...options,
+  };
 }
 
 /** Rows a projection needs before it can say what changes: those of a table whose columns equal the given values. */

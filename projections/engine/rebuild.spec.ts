@@ -14,6 +14,7 @@ import {
 } from '../../test/support/library.js';
 import { emptyLog, rowsOf, Stage } from '../../test/support/projections.js';
 import type { RebuildProgress } from './status.js';
+import { request } from '../../test/support/operator.js';
 
 const story = [
   lent(1),
@@ -39,8 +40,8 @@ describe('a rebuild', () => {
   afterEach(() => stage.end());
 
   const builds = () =>
-    database.query<{ schema: string; state: string }>(
-      'SELECT schema_name AS schema, state FROM mneme.projection_builds ORDER BY name, version, build',
+    database.query<{ schema: string; state: string; role: string }>(
+      'SELECT schema_name AS schema, state, role FROM mneme.projection_builds ORDER BY name, version, build',
     );
   const schemas = async () =>
     (
@@ -49,18 +50,31 @@ describe('a rebuild', () => {
       )
     ).map(({ name }) => name);
 
-  it('makes the same rows in a schema of its own, and leaves nothing of the old one', async () => {
+  it('makes the same rows in a schema of its own, and lets the old one stand by', async () => {
     await stage.library.record(...story);
     const engine = await stage.projected([shelfProjection, readersProjection()]);
     const live = await rowsOf(database, shelfProjection);
     await engine.rebuild('shelf');
     expect(await rowsOf(database, shelfProjection)).toEqual(live);
     expect(await builds()).toEqual([
-      { schema: 'mneme_readers_1_1', state: 'active' },
-      { schema: 'mneme_shelf_1_1', state: 'retired' },
-      { schema: 'mneme_shelf_1_2', state: 'active' },
+      { schema: 'mneme_readers_1_1', state: 'active', role: 'serving' },
+      { schema: 'mneme_shelf_1_1', state: 'active', role: 'standby' },
+      { schema: 'mneme_shelf_1_2', state: 'active', role: 'serving' },
     ]);
-    expect(await schemas()).toEqual(['mneme_readers_1_1', 'mneme_shelf_1_2']);
+    expect(await schemas()).toEqual(['mneme_readers_1_1', 'mneme_shelf_1_1', 'mneme_shelf_1_2']);
+  });
+
+  it('keeps one build that stands by, the last that served', async () => {
+    await stage.library.record(...story);
+    const engine = await stage.projected([shelfProjection]);
+    await engine.rebuild('shelf');
+    await engine.rebuild('shelf');
+    expect(await schemas()).toEqual(['mneme_shelf_1_2', 'mneme_shelf_1_3']);
+    expect((await builds()).map(({ state, role }) => [state, role])).toEqual([
+      ['retired', 'standby'],
+      ['active', 'standby'],
+      ['active', 'serving'],
+    ]);
   });
 
   it('joins the group: later events reach it', async () => {
@@ -75,25 +89,27 @@ describe('a rebuild', () => {
     ]);
   });
 
-  it('serves the old rows until the switch', async () => {
+  it('serves the old rows until it is complete; rows that differ are not switched to by themselves', async () => {
     await stage.library.record(...story);
     const engine = await stage.projected([readersProjection()]);
     await database.query(`UPDATE mneme_read.readers SET loans = 1000 WHERE reader = 'ada'`);
-    const seen: unknown[] = [];
+    const loansOfAda = async () =>
+      (await database.query<{ loans: number }>(`SELECT loans FROM mneme_read.readers WHERE reader = 'ada'`))[0]?.loans;
     const reads: Promise<unknown>[] = [];
-    await engine.rebuild('readers', () =>
-      reads.push(database.query(`SELECT loans FROM mneme_read.readers WHERE reader = 'ada'`).then((rows) => seen.push(rows[0]))),
-    );
-    await Promise.all(reads);
-    expect(seen[0]).toEqual({ loans: 1000 });
-    expect(await database.query(`SELECT loans FROM mneme_read.readers WHERE reader = 'ada'`)).toEqual([{ loans: 2 }]);
+    const rebuilding = engine.rebuild('readers', { onProgress: () => reads.push(loansOfAda()) });
+    await expect(rebuilding).rejects.toMatchObject({ code: 'rebuild_differs' });
+    expect(new Set(await Promise.all(reads))).toEqual(new Set([1000]));
+    expect(await loansOfAda()).toBe(1000);
+    expect(await engine.status()).toMatchObject([{ rebuild_error: 'rebuild_differs' }]);
+    await engine.switch('readers', request());
+    expect(await loansOfAda()).toBe(2);
   });
 
   it('tells how far it is', async () => {
     await stage.library.record(...story);
     const engine = await stage.projected([shelfProjection]);
     const told: RebuildProgress[] = [];
-    await engine.rebuild('shelf', (progress) => told.push(progress));
+    await engine.rebuild('shelf', { onProgress: (progress) => told.push(progress) });
     expect(told.at(-1)).toMatchObject({ projection: 'shelf', position: 8n, head: 8n, events: 9 });
     expect(told.at(-1)?.rate).toBeGreaterThan(0);
   });
@@ -110,7 +126,10 @@ describe('a rebuild', () => {
     rebuilt.abort();
     await writer;
     await stage.level(engine);
-    expect((await rowsOf(database, readersProjection())).readers).toMatchObject([{ loans: Number(await stage.log.head()) + 1 }]);
+    expect((await rowsOf(database, readersProjection())).readers).toMatchObject([
+      // All of the log but the two switches.
+      { loans: Number(await stage.log.head()) - 1 },
+    ]);
   });
 
   it('of one projection runs once at a time', async () => {
@@ -121,8 +140,8 @@ describe('a rebuild', () => {
     const other = engine.rebuild('readers');
     await expect(Promise.all([first, second])).rejects.toMatchObject({ code: 'rebuild_running' });
     await Promise.allSettled([first, second, other]);
-    await expect(other).resolves.toBeUndefined();
-    await expect(engine.rebuild('shelf')).resolves.toBeUndefined();
+    await expect(other).resolves.toMatchObject({ build: 2 });
+    await expect(engine.rebuild('shelf')).resolves.toMatchObject({ build: 3 });
   });
 
   it('is refused for a projection that nobody declared', async () => {
@@ -144,7 +163,11 @@ describe('a rebuild', () => {
     expect(await worse.status()).toMatchObject([
       { state: 'caught_up', position: 2n, build: 1, rebuild: null, rebuild_error: 'TypeError, at BookLent in position 1' },
     ]);
-    expect(await schemas()).toEqual(['mneme_dues_1_1']);
+    // It is kept, so that the event may be skipped.
+    expect(await builds()).toEqual([
+      { schema: 'mneme_dues_1_1', state: 'active', role: 'serving' },
+      { schema: 'mneme_dues_1_2', state: 'stopped', role: 'ready' },
+    ]);
   });
 
   it('that fails leaves a stopped projection stopped', async () => {

@@ -29,6 +29,13 @@ export function pointViews(schema: string, projection: Projection): string {
     .join(';\n');
 }
 
+/** Names of the views that point at a build's tables. */
+export const viewsOf = `SELECT DISTINCT view_name::text AS name FROM information_schema.view_table_usage
+  WHERE view_schema = 'mneme_read' AND table_schema = $1`;
+
+export const dropViews = (names: readonly string[]): string =>
+  names.map((name) => `DROP VIEW mneme_read.${quoted(name)}`).join(';\n');
+
 /** Drops a build with the views that still point at it. */
 export const dropSchema = (schema: string): string => `DROP SCHEMA IF EXISTS ${quoted(schema)} CASCADE`;
 

@@ -5,6 +5,7 @@ import { freshDatabase } from '../../test/support/database.js';
 import { dues, duesProjection, lent, loanId, readersProjection, shelfProjection } from '../../test/support/library.js';
 import { emptyLog, rowsOf, Stage } from '../../test/support/projections.js';
 import { isLogMismatch } from './errors.js';
+import { request } from '../../test/support/operator.js';
 import type { ProjectionEngine } from './projection-engine.js';
 import { projection, put, table } from './projection.js';
 
@@ -110,16 +111,31 @@ describe('starting the engine', () => {
       changes: ({ team, data }) => [put(wider, { team_id: team, loan_id: data.loan_id, days: 2n, lent: true })],
     });
 
-    it('builds it beside the old one, then drops that with its history', async () => {
+    it('builds it beside the old one, then shows that no more, though it stays until it is dropped', async () => {
       await stage.library.record(lent(1), lent(2, 'bob'));
       await (await stage.projected([duesProjection()])).stop();
       const engine = await stage.projected([second]);
       await built(engine, 'dues');
       expect((await rowsOf(database, second)).dues).toHaveLength(2);
       expect(await engine.status()).toMatchObject([{ version: 2, state: 'caught_up', last_error: null }]);
-      expect(
-        await database.query(`SELECT to_regclass('mneme_read.dues_history') AS old, to_regnamespace('mneme_dues_1_1') AS schema`),
-      ).toEqual([{ old: null, schema: null }]);
+      const views = () =>
+        database.query(
+          `SELECT to_regclass('mneme_read.dues_history')::text AS old, to_regnamespace('mneme_dues_1_1')::text AS schema`,
+        );
+      expect(await views()).toEqual([{ old: null, schema: 'mneme_dues_1_1' }]);
+      expect((await engine.status())[0]?.builds).toMatchObject([
+        { version: 2, role: 'serving', state: 'serving', projected: true },
+        {
+          version: 1,
+          role: 'standby',
+          state: 'stopped',
+          projected: false,
+          last_error: 'nothing in the code projects version 1 any more',
+        },
+      ]);
+      await expect(engine.rollback('dues', request())).rejects.toMatchObject({ code: 'standby_build_not_projected' });
+      expect(await engine.drop('dues')).toEqual([{ version: 1, build: 1 }]);
+      expect(await views()).toEqual([{ old: null, schema: null }]);
     });
 
     it('keeps serving the old one, as stopped, while the new one cannot be built', async () => {
@@ -143,12 +159,13 @@ describe('starting the engine', () => {
     it('replaces it at once while nothing was applied', async () => {
       await (await stage.projected([duesProjection()])).stop();
       const engine = await stage.projected([second]);
-      expect(await engine.status()).toMatchObject([{ version: 2, state: 'caught_up' }]);
+      await built(engine, 'dues');
+      expect(await engine.status()).toMatchObject([{ version: 2, build: 1 }]);
       expect(dues.name).toBe(wider.name);
     });
   });
 
-  it('builds a projection anew that was left out for a while, because it missed events', async () => {
+  it('lets a projection go on that was left out for a while, from the first event it missed', async () => {
     await stage.library.record(lent(1));
     await (await stage.projected([shelfProjection, readersProjection(false)])).stop();
     const without = await stage.projected([shelfProjection]);
@@ -168,7 +185,7 @@ describe('starting the engine', () => {
     );
     const engine = await stage.projected([shelfProjection]);
     expect(await database.query(`SELECT to_regnamespace('mneme_shelf_1_2') AS schema`)).toEqual([{ schema: null }]);
-    await expect(engine.rebuild('shelf')).resolves.toBeUndefined();
+    await expect(engine.rebuild('shelf')).resolves.toMatchObject({ build: 2 });
   });
 
   it('takes over from an engine that runs, which then stands by and doubles nothing', async () => {

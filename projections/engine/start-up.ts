@@ -1,18 +1,7 @@
-import type { Queries } from '../../src/database/database.js';
-import { discardBuild, makeBuild, serveBuild } from './build-life.js';
-import { createGroup, lockGroup, readBuilds, readGroup, stopBuild, takeEpoch, type Build, type GroupRow } from './builds.js';
+import { createGroup, lockGroup, readGroup, takeEpoch, type GroupRow } from './checkpoint.js';
 import { LogMismatch } from './errors.js';
-import type { EngineSettings } from './options.js';
-import type { Projection } from './projection.js';
-import { pointViews } from './schema-sql.js';
-
-/** A projection that must be built before it can join the group. */
-export interface ToBuild {
-  readonly projection: Projection;
-  readonly build: Build;
-  /** Nothing served before, so readers see the build as it grows. */
-  readonly first: boolean;
-}
+import { fillerOf, type EngineSettings } from './options.js';
+import { settle, type Settled } from './settle.js';
 
 /** @throws LogMismatch when the checkpoints belong to another log, or lie beyond its head */
 export async function checkLog({ database, log, logId }: EngineSettings): Promise<void> {
@@ -37,52 +26,25 @@ function checkLogId(group: GroupRow, logId: string): void {
 }
 
 /** What comes with owning the group. */
-export interface Ownership {
+export interface Ownership extends Settled {
   readonly epoch: bigint;
-  readonly toBuild: readonly ToBuild[];
 }
 
 /**
  * Takes the group over and makes what is missing, in one transaction: of two processes that start at once, the second waits.
  *
+ * @param id of this process, as one that replays builds
  * @returns undefined when another owner is alive
  */
-export async function takeOver({ database, logId, projections, leaseMs }: EngineSettings): Promise<Ownership | undefined> {
+export async function takeOver(settings: EngineSettings, id: string): Promise<Ownership | undefined> {
+  const { database, logId, leaseMs } = settings;
   return database.asOwner(async (queries) => {
     await createGroup(queries, logId);
     const group = await lockGroup(queries);
     checkLogId(group, logId);
     const epoch = await takeEpoch(queries, leaseMs);
     if (epoch === undefined) return undefined;
-    const builds = await readBuilds(queries);
-    for (const { schema } of builds.filter(({ state }) => state === 'building')) await discardBuild(queries, schema);
-    const serving = new Map(builds.filter(({ state }) => state !== 'building').map((build) => [build.name, build]));
-    for (const build of serving.values()) {
-      if (!projections.has(build.name))
-        await standStill(queries, build, group, 'no projection of this name is declared any more');
-    }
-    const toBuild: ToBuild[] = [];
-    for (const projection of projections.values())
-      toBuild.push(...(await prepare(queries, projection, serving.get(projection.name), group)));
-    return { epoch, toBuild };
+    const settling = { filler: fillerOf(settings, id), starting: true, alone: leaseMs === 0 };
+    return { epoch, ...(await settle(queries, settings, group, settling)) };
   });
-}
-
-async function prepare(queries: Queries, projection: Projection, served: Build | undefined, group: GroupRow): Promise<ToBuild[]> {
-  const current = served?.version === projection.version;
-  if (served && current && (served.state === 'active' || served.failedPosition !== null)) return [];
-  if (served && !current) await standStill(queries, served, group, `waits for version ${projection.version} to be built`);
-  const build = await makeBuild(queries, projection);
-  if (!build) throw new Error(`${projection.name} is being built already`);
-  if (group.position === -1n) {
-    await serveBuild(queries, projection, build);
-    return [];
-  }
-  if (!served) await queries.execute(pointViews(build.schema, projection));
-  return [{ projection, build, first: !served }];
-}
-
-/** Nobody projects it from now on, so it leaves the group with the position it has. */
-async function standStill(queries: Queries, build: Build, group: GroupRow, reason: string): Promise<void> {
-  if (build.state === 'active') await stopBuild(queries, build.schema, group.position, reason, null);
 }

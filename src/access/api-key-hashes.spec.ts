@@ -24,7 +24,7 @@ describe('authentication', () => {
   /** Keys and profiles of many teams, straight into the tables: issuing them one by one would take minutes. */
   async function addKeys(count: number): Promise<void> {
     const [build] = await database().query<{ schema: string }>(
-      `SELECT schema_name AS schema FROM mneme.projection_builds WHERE name = 'access' AND state = 'active'`,
+      `SELECT schema_name AS schema FROM mneme.projection_builds WHERE name = 'access' AND role = 'serving'`,
     );
     const schema = build?.schema ?? '';
     const teams = Array.from({ length: count }, () => randomUUID());

@@ -1,150 +1,128 @@
-import { SingleBar } from 'cli-progress';
 import type { Command } from 'commander';
-import { setTimeout as pause } from 'node:timers/promises';
 import { type Client, pathOf } from './client.js';
-import { CliFailure, exitCodes, interrupted } from './failure.js';
-import { type Output, tableText } from './output.js';
+import { CliFailure, exitCodes, usageFailure } from './failure.js';
+import { comparisonTable, nameOf, statusTable } from './projections.text.js';
+import { progressBar, rebuildFollowed } from './projections.rebuild.js';
+import { type BuildName, pathOfProjections, type Projection, type Verification } from './projections.answers.js';
 import type { Shell } from './shell.js';
 
-/** A read model as the service shows it. */
-export interface Projection {
-  readonly name: string;
-  readonly version: number;
-  readonly state: 'caught_up' | 'catching_up' | 'building' | 'stopped';
-  readonly position: number;
-  readonly head: number;
-  readonly lag: { readonly positions: number; readonly seconds: number };
-  readonly rate: number;
-  readonly eta_seconds: number | null;
-  readonly last_error: string | null;
-  /** Number of the build that serves. */
-  readonly build: number;
-  readonly rebuild: { readonly position: number; readonly rate: number; readonly eta_seconds: number | null } | null;
-  readonly rebuild_error: string | null;
-}
-
-/** Read models: status, rebuild. */
+/** Read models: status, and replacing one build of them by another. */
 export function addProjections(program: Command, shell: Shell): void {
   const projections = program.command('projections').description('projections: the read models that are made from the log');
+  const withName = (name: string, description: string) =>
+    projections.command(name).description(description).argument('<name>', 'name of the projection');
 
   projections
     .command('status')
-    .description('where each read model stands')
+    .description('where each read model stands, and every build of it that is kept')
     .action(() => shell.withService((client) => status(client, shell)));
 
-  projections
-    .command('rebuild')
-    .description('build a read model anew from the log, beside the one that serves, then switch; waits for the end')
-    .argument('<name>', 'name of the projection')
-    .action((name: string) => shell.withService((client) => rebuild(client, shell, name)));
+  withName('rebuild', 'build a read model anew from the log, compare it with the one that serves, then switch; waits for the end')
+    .option('--hold', 'end when the new build is ready, without comparing and switching')
+    .option('--of-version <number>', 'build this version; default: the one that serves')
+    .action((name: string, options: { hold?: true; ofVersion?: string }) =>
+      shell.withService((client) => rebuild(client, shell, name, options)),
+    );
+
+  withName('verify', 'compare the build that is ready, else the one that stands by, with the one that serves').action(
+    (name: string) => shell.withService((client) => verify(client, shell, name)),
+  );
+  withName('switch', 'let the build that is ready serve; what served stands by').action((name: string) =>
+    shell.withService((client) => serve(client, shell, name, 'switch')),
+  );
+  withName('rollback', 'let the build serve again that did before').action((name: string) =>
+    shell.withService((client) => serve(client, shell, name, 'rollback')),
+  );
+  withName('drop', 'drop the builds that do not serve')
+    .option('--ready', 'only the one that is ready, or being built')
+    .option('--standby', 'only the one that stands by')
+    .action((name: string, options: { ready?: true; standby?: true }) =>
+      shell.withService((client) => drop(client, shell, name, options)),
+    );
+  withName('skip', 'leave an event out for good, so that a build which stopped at it goes on')
+    .argument('<position>', 'position of the event, as the status shows it')
+    .option('--reason <text>', 'why; kept sealed in the log')
+    .action((name: string, position: string, options: { reason?: string }) =>
+      shell.withService((client) => skip(client, shell, name, { position, ...options })),
+    );
 }
 
-const path = '/v1/projections';
-
 async function status(client: Client, { output }: Shell): Promise<void> {
-  const { body } = await client.get<{ items: Projection[] }>(path);
+  const { body } = await client.get<{ items: Projection[] }>(pathOfProjections);
   output.result(body, () => statusTable(body.items));
 }
 
-const right = 'right';
-const left = 'left';
-
-export const statusTable = (items: readonly Projection[]): string =>
-  tableText(
-    ['NAME', 'VERSION', 'STATE', 'POSITION', 'HEAD', 'LAG', 'EVENTS/S', 'ETA', 'LAST ERROR'],
-    items.map(({ name, version, state, position, head, lag, rate, eta_seconds, last_error }) => [
-      name,
-      String(version),
-      state,
-      String(position),
-      String(head),
-      `${lag.seconds.toFixed(1)} s`,
-      rate.toFixed(0),
-      etaText(eta_seconds),
-      last_error ?? '',
-    ]),
-    [left, right, left, right, right, right, right, right, left],
-  );
-
-/** `1 h 05 min`, `2 min 10 s`, `7 s`; a dash when nothing moves. */
-export function etaText(seconds: number | null): string {
-  if (seconds === null) return '-';
-  const whole = Math.ceil(seconds);
-  if (whole < 60) return `${whole} s`;
-  if (whole < 3_600) return `${Math.floor(whole / 60)} min ${String(whole % 60).padStart(2, '0')} s`;
-  return `${Math.floor(whole / 3_600)} h ${String(Math.floor((whole % 3_600) / 60)).padStart(2, '0')} min`;
+interface RebuildOptions {
+  readonly hold?: true;
+  readonly ofVersion?: string;
 }
 
-/** Between two looks at a rebuild, milliseconds. */
-const lookMs = 200;
-/** Looks in a row that find neither the rebuild nor its end: the service was stopped in the middle of it. */
-const mostIdleLooks = 50;
-
-async function rebuild(client: Client, { output, signal }: Shell, name: string): Promise<void> {
-  const { body } = await client.get<{ items: Projection[] }>(path);
-  const before = body.items.find((projection) => projection.name === name);
-  if (!before) throw unknownProjection(name, body.items);
-  await client.post(pathOf('v1', 'projections', name, 'rebuild'));
-  const built = await followed(client, name, before.build, progressBar(output, name), signal);
-  output.result(built, () => `${name} is rebuilt and serves, at position ${built.position}`);
-}
-
-function unknownProjection(field: string, known: readonly Projection[]): CliFailure {
-  const names = known.map(({ name }) => name).join(', ');
-  return new CliFailure(exitCodes.failed, 'not_found', `there is no projection of that name; there are ${names}`, { field });
-}
-
-async function look(client: Client, name: string): Promise<Projection | undefined> {
-  const { body } = await client.get<{ items: Projection[] }>(path);
-  return body.items.find((projection) => projection.name === name);
-}
-
-/** Looks until a build with a higher number serves. @throws CliFailure with the reason when the rebuild fails */
-async function followed(client: Client, name: string, build: number, bar: ProgressBar, signal: AbortSignal): Promise<Projection> {
-  try {
-    for (let idleLooks = 0; idleLooks < mostIdleLooks; idleLooks += 1) {
-      const now = await look(client, name);
-      if (!now) throw new CliFailure(exitCodes.failed, 'projection_unknown', 'the projection is gone', { field: name });
-      if (now.rebuild_error !== null) throw rebuildFailed(name, now.rebuild_error);
-      if (now.build > build && now.rebuild === null) return now;
-      if (now.rebuild) idleLooks = 0;
-      bar.show(now);
-      await pause(lookMs, undefined, { signal }).catch(() => {
-        throw interrupted();
-      });
-    }
-    throw rebuildFailed(name, 'the service no longer knows of it');
-  } finally {
-    bar.stop();
-  }
-}
-
-const rebuildFailed = (name: string, reason: string) =>
-  new CliFailure(exitCodes.failed, 'rebuild_failed', reason, { field: name });
-
-interface ProgressBar {
-  show(projection: Projection): void;
-  stop(): void;
-}
-
-const silent: ProgressBar = { show: () => undefined, stop: () => undefined };
-
-/** On a terminal only: in a log file every step of a bar would be another line. */
-function progressBar(output: Output, name: string): ProgressBar {
-  if (!output.animated) return silent;
-  const bar = new SingleBar({
-    format: `${name} {bar} {percentage} % | {value}/{total} | {rate} events/s | {left} left`,
-    stream: output.stderr as NodeJS.WritableStream,
-    hideCursor: true,
-    clearOnComplete: true,
+async function rebuild(client: Client, { output, signal }: Shell, name: string, options: RebuildOptions): Promise<void> {
+  await known(client, name);
+  const { body: started } = await client.post<BuildName>(pathOf('v1', 'projections', name, 'rebuild'), {
+    ...(options.hold && { hold: true }),
+    ...(options.ofVersion !== undefined && { version: wholeNumber('of-version', options.ofVersion) }),
   });
-  bar.start(1, 0, { rate: 0, left: '-' });
-  return {
-    show: ({ head, rebuild }) => {
-      if (!rebuild) return;
-      bar.setTotal(Math.max(head + 1, 1));
-      bar.update(rebuild.position + 1, { rate: rebuild.rate.toFixed(0), left: etaText(rebuild.eta_seconds) });
-    },
-    stop: () => bar.stop(),
-  };
+  const hold = options.hold === true;
+  const order = { name, version: started.version, build: started.build, hold };
+  const built = await rebuildFollowed(client, order, progressBar(output, name), signal);
+  output.result(built, () =>
+    hold
+      ? `${name}, ${nameOf(started)}, is ready; mneme projections verify and switch are next`
+      : `${name} is rebuilt and serves, at position ${built.position}`,
+  );
+}
+
+async function verify(client: Client, { output }: Shell, name: string): Promise<void> {
+  await known(client, name);
+  const { body } = await client.post<Verification>(pathOf('v1', 'projections', name, 'verify'));
+  output.result(body, () => comparisonTable(body));
+  if (!body.equal) throw new CliFailure(exitCodes.failed, 'builds_differ', 'the two builds hold different rows', { field: name });
+}
+
+async function serve(client: Client, { output }: Shell, name: string, action: 'switch' | 'rollback'): Promise<void> {
+  await known(client, name);
+  const { body } = await client.post<{ from: BuildName | null; to: BuildName }>(pathOf('v1', 'projections', name, action));
+  const former = body.from ? `; ${nameOf(body.from)} stands by` : '';
+  output.result(body, () => `${name}, ${nameOf(body.to)}, serves${former}`);
+}
+
+async function drop(
+  client: Client,
+  { output }: Shell,
+  name: string,
+  { ready, standby }: { ready?: true; standby?: true },
+): Promise<void> {
+  await known(client, name);
+  const role = ready && !standby ? 'ready' : standby && !ready ? 'standby' : undefined;
+  const { body } = await client.post<{ dropped: BuildName[] }>(pathOf('v1', 'projections', name, 'drop'), role ? { role } : {});
+  output.result(body, () => `${name}: dropped ${body.dropped.map(nameOf).join(', ')}`);
+}
+
+async function skip(
+  client: Client,
+  { output }: Shell,
+  name: string,
+  { position, reason }: { position: string; reason?: string },
+): Promise<void> {
+  await known(client, name);
+  const { body } = await client.post<{ position: number }>(pathOf('v1', 'projections', name, 'skip'), {
+    position: wholeNumber('position', position),
+    ...(reason !== undefined && { reason }),
+  });
+  output.result(body, () => `${name} leaves out the event at position ${body.position}; what stopped at it goes on`);
+}
+
+/** @throws CliFailure that names the projections there are */
+async function known(client: Client, name: string): Promise<void> {
+  const { body } = await client.get<{ items: Projection[] }>(pathOfProjections);
+  if (body.items.some((projection) => projection.name === name)) return;
+  const names = body.items.map((projection) => projection.name).join(', ');
+  throw new CliFailure(exitCodes.failed, 'not_found', `there is no projection of that name; there are ${names}`, { field: name });
+}
+
+function wholeNumber(field: string, text: string): number {
+  const number = Number(text);
+  if (!/^\d{1,16}$/.test(text) || !Number.isSafeInteger(number)) throw usageFailure(field, 'must be a whole number');
+  return number;
 }

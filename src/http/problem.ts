@@ -3,6 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import { isDependencyUnavailable } from '../embedding/errors.js';
 import { isCommandRefused, isVersionConflict } from '../event-log/execute.js';
 import { type HttpProblemOptions, isHttpProblem } from './http-problem.js';
+import { projectionProblems } from './projection-problems.js';
 
 /** An answer that is not a success, before it is written. */
 export interface Problem extends HttpProblemOptions {
@@ -58,6 +59,7 @@ const knownErrors: Readonly<Record<string, Problem>> = {
   stream_tombstoned: { status: 410, code: 'erased' },
   projection_unknown: { status: 404, code: 'not_found' },
   rebuild_running: { status: 409, code: 'rebuild_running', headers: { 'retry-after': '10' } },
+  ...projectionProblems,
 };
 
 /** Errors that Fastify raises before a handler runs. */

@@ -117,7 +117,7 @@ describe('the read models of procedures', () => {
     const stored: StoredEvent[] = [];
     for await (const event of log.readAll({ after: -1n, prefix: codec.streamPrefix })) stored.push(event);
     const builds = await database.query<{ name: string; schema: string }>(
-      `SELECT name, schema_name AS schema FROM mneme.projection_builds WHERE state = 'active'`,
+      `SELECT name, schema_name AS schema FROM mneme.projection_builds WHERE role = 'serving' AND state = 'active'`,
     );
     for (const projection of allProjections) {
       const schema = builds.find(({ name }) => name === projection.name)?.schema;

@@ -1,11 +1,16 @@
 import type { Database } from '../../src/database/database.js';
+import { Codec } from '../../src/event-log/codec.js';
+import { EventCatalogue } from '../../src/event-log/event-catalogue.js';
 import type { EventLog } from '../../src/event-log/event-log.js';
 import { PostgresEventLog } from '../../src/event-log/postgres/postgres-event-log.js';
+import { Streams } from '../../src/event-log/streams.js';
+import { operationEvents } from '../../src/operations/operation.js';
+import { StreamOperations } from '../../src/operations/stream-operations.js';
 import { ProjectionEngine, type ProjectionEngineOptions } from '../../projections/engine/projection-engine.js';
 import type { Projection, Row } from '../../projections/engine/projection.js';
 import { shapeOf } from '../../projections/engine/table-shape.js';
 import { historyColumns, historyName, list, qualified } from '../../projections/engine/table-sql.js';
-import { Library } from './library.js';
+import { Library, libraryPrefix } from './library.js';
 
 export const testLogId = 'log-of-the-test';
 
@@ -21,23 +26,35 @@ export async function dropReadModels(database: Database): Promise<void> {
     `SELECT schema_name AS name FROM mneme.projection_builds WHERE state <> 'retired'`,
   );
   for (const { name } of schemas) await database.query(`DROP SCHEMA IF EXISTS "${name}" CASCADE`);
-  await database.query('TRUNCATE mneme.projection_group, mneme.projection_builds');
+  await database.query('TRUNCATE mneme.projection_group, mneme.projection_builds, mneme.projection_switches');
 }
 
 /** A log with its library, and engines that are stopped at the end. */
 export class Stage {
   readonly log: EventLog;
   readonly library: Library;
+  readonly operations: StreamOperations;
   private readonly engines: ProjectionEngine[] = [];
 
   constructor(readonly database: Database) {
     this.log = new PostgresEventLog(database, { pollMs: 5 });
     this.library = new Library(this.log);
+    const codec = new Codec(new EventCatalogue([operationEvents]), this.library.keys, libraryPrefix);
+    this.operations = new StreamOperations(new Streams(this.log, codec));
   }
 
   engine(projections: readonly Projection[], options: Partial<ProjectionEngineOptions> = {}): ProjectionEngine {
-    const { database, log, library } = this;
-    const engine = new ProjectionEngine({ database, log, codec: library.codec, logId: testLogId, projections, ...options });
+    const { database, log, library, operations } = this;
+    const engine = new ProjectionEngine({
+      database,
+      log,
+      codec: library.codec,
+      logId: testLogId,
+      projections,
+      operations,
+      tendMs: 50,
+      ...options,
+    });
     this.engines.push(engine);
     return engine;
   }

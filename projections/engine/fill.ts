@@ -1,68 +1,87 @@
 import { Backoff } from '../../src/backoff.js';
+import type { Queries } from '../../src/database/database.js';
 import type { RecordedEvent } from '../../src/event-log/domain-event.js';
 import type { StoredEvent } from '../../src/event-log/event-log.js';
 import { applyEvents, type Target } from './apply.js';
 import { BatchSize } from './batch-size.js';
-import { olderReadersDone, serveBuild } from './build-life.js';
-import { advanceBuild, lockGroup, readBuilds, readGroup, stopBuild, type Build } from './builds.js';
+import { admitBuild } from './build-life.js';
+import { advanceBuild, readBuilds, renewBuild, stopBuild, type Build, type Filler } from './builds.js';
+import { lockGroup, readGroup } from './checkpoint.js';
 import { decodeFor, deliveredTo, type Delivered } from './deliveries.js';
 import { RebuildFailed } from './errors.js';
 import { isPassing } from './failures.js';
-import { Gathering, type Batch } from './log-batches.js';
+import { Gathering, oneAhead, type Batch } from './log-batches.js';
 import { rebuildBatchEvents, type EngineSettings } from './options.js';
 import { type Gate, Meter, outagePauses } from './pacing.js';
 import { applyUntilPoison } from './poison.js';
 import type { Projection } from './projection.js';
 import { analyze } from './schema-sql.js';
 import type { RebuildProgress } from './status.js';
+import { lockTimeout, noteFirst } from './switch-over.js';
 
-/** Longer than a recall holds its locks, shorter than PostgreSQL waits before it kills one side of a deadlock (1 s): the switch gives way. */
-const lockTimeout = '500ms';
+/** How often the group may move on between the last read and the joining, where another process owns it. */
+const joinAttempts = 100;
 
-/** How long the group stands still for readers that began before it was level: longer than a recall takes. */
-const patienceMs = 1000;
+/** The build is gone, or not where we left it: the server crashed and lost its last commits, or kept one whose answer was lost. */
+class CheckpointMoved extends Error {}
 
-/** How often the group may move on between the last read and the switch, where another process owns it. */
-const switchAttempts = 100;
-
-export interface RebuildOrder {
+export interface FillOrder {
   readonly settings: EngineSettings;
   readonly projection: Projection;
   readonly build: Build;
-  /** Nothing served before: where this build stops at an event, it serves what it has. */
-  readonly first: boolean;
+  readonly filler: Filler;
   /** Held while the build joins the group, so that the group stands still. */
   readonly gate: Gate;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: RebuildProgress) => void;
 }
 
-/** Fills a build from event 0 on, in transactions of its own, and lets it serve once it is level with the group. */
-export class Rebuild {
+/** Replays the log into a build from where it is, in transactions of its own, until it is level with the group and joins it. */
+export class Fill {
   readonly meter = new Meter();
   private readonly target: Target;
   private readonly size: BatchSize;
   private readonly started = performance.now();
+  private skipped: ReadonlySet<bigint> = new Set();
   private position: bigint;
   private events = 0;
   private head = -1n;
 
-  constructor(private readonly order: RebuildOrder) {
+  constructor(private readonly order: FillOrder) {
     const { settings, projection, build } = order;
     this.target = { projection, schema: build.schema, embeddingContract: settings.embeddingContract };
     this.size = new BatchSize(rebuildBatchEvents, settings.database.embedded);
     this.position = build.position ?? -1n;
   }
 
-  /** @throws RebuildFailed */
+  /** @throws RebuildFailed; a build that stopped at an event keeps what came before it */
   async run(): Promise<void> {
-    const { settings, build, projection, gate, signal } = this.order;
-    await this.persist(() => this.replay());
-    await this.persist(() => settings.database.asOwner((queries) => queries.execute(analyze(build.schema, projection))));
-    // Readers that take longer than the group may stand still are waited for here, and what came meanwhile is replayed.
-    await this.persist(() => olderReadersDone(settings.database, 10 * patienceMs, signal));
-    await this.persist(() => this.replay());
-    await this.persist(() => gate.pass(() => this.join()));
+    const { settings, build, projection, gate } = this.order;
+    const stopRenewing = this.keepAlive();
+    try {
+      await this.persist(async () => (this.skipped = await settings.operations.skippedIn(projection.name)));
+      await this.persist(() => this.replay());
+      await this.persist(() => settings.database.asOwner((queries) => queries.execute(analyze(build.schema, projection))));
+      await this.persist(() => this.replay());
+      await this.persist(() => gate.pass(() => this.join()));
+    } finally {
+      await stopRenewing();
+    }
+  }
+
+  /** Three times in a lease: one that is late does not lose it. A database that is away cannot be told. */
+  private keepAlive(): () => Promise<void> {
+    const { settings, build, filler } = this.order;
+    let renewing: Promise<void> = Promise.resolve();
+    const timer = setInterval(() => {
+      renewing = settings.database
+        .as('mneme_projector', (queries) => renewBuild(queries, build.schema, filler))
+        .catch(() => undefined);
+    }, filler.leaseMs / 3);
+    return () => {
+      clearInterval(timer);
+      return renewing;
+    };
   }
 
   /** Tries again what fails for passing trouble, from the position the database knows: a commit whose answer was lost may have succeeded. */
@@ -70,22 +89,25 @@ export class Rebuild {
     const backoff = new Backoff(outagePauses);
     for (let again = false; ; again = true) {
       try {
-        if (again && (await this.served())) return;
+        if (again && (await this.joined())) return;
         await step();
         return;
       } catch (error) {
         if (this.order.signal.aborted) throw this.failed('the engine stopped');
+        if (error instanceof CheckpointMoved) continue;
         if (!isPassing(error)) throw error;
         await backoff.pause(this.order.signal);
       }
     }
   }
 
-  private async served(): Promise<boolean> {
+  private async joined(): Promise<boolean> {
     const own = (await readBuilds(this.order.settings.database)).find(({ schema }) => schema === this.order.build.schema);
-    if (!own || own.state === 'stopped') throw this.failed('it was discarded by another process');
+    if (own?.state === 'active') return true;
+    if (!own || own.failedPosition !== null) throw this.failed(own?.lastError ?? 'it was dropped meanwhile');
+    if (own.filler !== this.order.filler.id) throw this.failed('another process has it');
     this.position = own.position ?? this.position;
-    return own.state === 'active';
+    return false;
   }
 
   /** Up to where the group is, again and again until little is left. */
@@ -103,37 +125,46 @@ export class Rebuild {
 
   private async replayTo(until: bigint): Promise<void> {
     this.head = await this.order.settings.log.head();
-    for await (const batch of this.batches(until)) {
+    for await (const { batch, delivered } of oneAhead(this.prepared(until))) {
       if (this.order.signal.aborted) throw this.failed('the engine stopped');
-      await this.apply(batch);
+      await this.apply(batch, delivered);
       this.tell();
     }
+  }
+
+  /** Read and decoded while the database writes the batch before. */
+  private async *prepared(until: bigint): AsyncGenerator<{ batch: Batch; delivered: Delivered }, void, undefined> {
+    for await (const batch of this.batches(until)) yield { batch, delivered: await this.decode(batch.events) };
   }
 
   private async *batches(until: bigint): AsyncGenerator<Batch, void, undefined> {
     const { log, codec } = this.order.settings;
     const types = new Set<string>(this.order.projection.eventTypes);
     const gathering = new Gathering();
-    for await (const event of log.readAll({ after: this.position, prefix: codec.streamPrefix, until })) {
-      if (!types.has(event.type)) continue;
+    let reached = this.position;
+    for await (const event of log.readAll({ after: reached, prefix: codec.streamPrefix, until })) {
+      if (!types.has(event.type) || this.skipped.has(event.position)) continue;
       gathering.add(event);
-      if (gathering.full(this.size.events)) yield { events: gathering.take(), position: event.position };
+      if (!gathering.full(this.size.events)) continue;
+      reached = event.position;
+      yield { events: gathering.take(), position: reached };
     }
-    if (this.position < until) yield { events: gathering.take(), position: until };
+    if (reached < until) yield { events: gathering.take(), position: until };
   }
 
-  private async apply(batch: Batch): Promise<void> {
-    const delivered = await this.decode(batch.events);
+  private async apply(batch: Batch, delivered: Delivered): Promise<void> {
     try {
       if (delivered.undecodable) throw delivered.undecodable.error;
       const started = performance.now();
       await this.order.settings.database.as('mneme_projector', async (queries) => {
-        if (!(await advanceBuild(queries, this.order.build.schema, this.position, batch.position))) throw this.taken();
+        await this.advance(queries, batch.position);
+        // A commit that a crash of the server takes back takes rows and checkpoint together, and the replay goes on from there.
+        await queries.execute('SET LOCAL synchronous_commit = off');
         await applyEvents(queries, this.target, delivered.events);
       });
       this.size.took(batch.events.length, performance.now() - started);
     } catch (error) {
-      if (isPassing(error) || error instanceof RebuildFailed) throw error;
+      if (isPassing(error) || error instanceof CheckpointMoved) throw error;
       await this.applyCarefully(batch, delivered);
     }
     this.events += batch.events.length;
@@ -141,15 +172,21 @@ export class Rebuild {
     this.meter.add(batch.events.length, batch.position);
   }
 
-  /** Finds the event at fault. Where nothing served before, the build then serves what came before that event. */
+  private async advance(queries: Queries, to: bigint): Promise<void> {
+    const { build, filler } = this.order;
+    if (!(await advanceBuild(queries, build.schema, filler.id, this.position, to))) throw new CheckpointMoved();
+  }
+
+  /** Finds the event at fault. The build keeps what came before it, so that it can go on when the event is skipped. */
   private async applyCarefully(batch: Batch, delivered: Delivered): Promise<void> {
     const poison = await this.order.settings.database.as('mneme_projector', async (queries) => {
-      if (!(await advanceBuild(queries, this.order.build.schema, this.position, batch.position))) throw this.taken();
+      await this.advance(queries, batch.position);
       const found = await applyUntilPoison(queries, this.target, delivered);
       if (!found) return undefined;
-      if (!this.order.first) throw this.failed(found.description);
-      const last = batch.events.findLast(({ position }) => position < found.position)?.position ?? this.position;
-      await stopBuild(queries, this.order.build.schema, last, found.description, found.position);
+      const position = batch.events.findLast((event) => event.position < found.position)?.position ?? this.position;
+      // What was erased between here and where the group is, is still to be carried out on it.
+      const stop = { position, reason: found.description, failedPosition: found.position, purging: false };
+      await stopBuild(queries, this.order.build.schema, stop);
       return found;
     });
     if (poison) throw this.failed(poison.description);
@@ -160,14 +197,13 @@ export class Rebuild {
 
   /** Here the group stands still meanwhile; where another process owns it, again until it did for long enough. */
   private async join(): Promise<void> {
-    for (let attempt = 0; attempt < switchAttempts; attempt++) {
+    for (let attempt = 0; attempt < joinAttempts; attempt++) {
       await this.replayTo(await this.groupPosition());
-      await olderReadersDone(this.order.settings.database, patienceMs, this.order.signal);
       const ahead = await this.readAhead();
-      if (await this.switchOver(ahead)) return;
+      if (await this.joinAt(ahead)) return;
       if (this.order.signal.aborted) throw this.failed('the engine stopped');
     }
-    throw this.failed('the group never stood still long enough to switch');
+    throw this.failed('the group never stood still long enough to join it');
   }
 
   /** What the group may apply while we wait for its row: no log can be read and no key fetched while that row is locked. */
@@ -181,8 +217,8 @@ export class Rebuild {
   }
 
   /** @returns false when the group has moved on further than we read */
-  private async switchOver(ahead: { events: readonly RecordedEvent[]; until: bigint }): Promise<boolean> {
-    const { settings, build, projection } = this.order;
+  private async joinAt(ahead: { events: readonly RecordedEvent[]; until: bigint }): Promise<boolean> {
+    const { settings, build } = this.order;
     let applied = 0;
     try {
       return await settings.database.asOwner(async (queries) => {
@@ -192,14 +228,15 @@ export class Rebuild {
         const rest = ahead.events.filter((event) => event.position <= position);
         applied = rest.length;
         await queries.execute('SET LOCAL ROLE mneme_projector');
-        if (!(await advanceBuild(queries, build.schema, this.position, position))) throw this.taken();
+        await this.advance(queries, position);
         await applyEvents(queries, this.target, rest);
         await queries.execute('SET LOCAL ROLE NONE');
-        await serveBuild(queries, projection, build);
+        await admitBuild(queries, build);
+        if (build.state === 'building' && build.role === 'serving') await noteFirst(queries, build);
         return true;
       });
     } catch (error) {
-      if (applied === 0 || isPassing(error) || error instanceof RebuildFailed) throw error;
+      if (applied === 0 || isPassing(error) || error instanceof CheckpointMoved) throw error;
       return false; // Perhaps an event cannot be applied: the next replay meets it too, and says which.
     }
   }
@@ -210,6 +247,5 @@ export class Rebuild {
     this.order.onProgress({ projection: this.order.projection.name, position, head, events, rate: events / seconds });
   }
 
-  private taken = (): RebuildFailed => this.failed('it was discarded by another process');
   private failed = (reason: string): RebuildFailed => new RebuildFailed(this.order.projection.name, reason);
 }
