@@ -8,12 +8,12 @@ export interface KnownMoment {
   readonly over: boolean;
 }
 
-/** `time` in RFC 3339. Both from one end of the primary key's index: the moment at or before the time, and whether there is a later one. */
+/** `time` in RFC 3339. Both from the primary key's index: the moment at or before the time, and whether there is a later one. */
 export async function momentAt(queries: Queries, { team, time }: { team: string; time: string }): Promise<KnownMoment> {
   const [row] = await queries.query<KnownMoment>(
     `SELECT coalesce((SELECT last_position FROM mneme_read.moments
                       WHERE team_id = $1 AND known_at <= $2 ORDER BY known_at DESC LIMIT 1), -1) AS position,
-            EXISTS (SELECT FROM mneme_read.moments WHERE team_id = $1 AND known_at > $2) AS over`,
+            coalesce((SELECT max(known_at) FROM mneme_read.moments WHERE team_id = $1) > $2, false) AS over`,
     [team, time],
   );
   return row ?? { position: -1n, over: false };

@@ -93,12 +93,16 @@ export type ProcedureDetails = Omit<ProcedureRow, 'team_id'> & {
   readonly last_run_at: Date | null;
 };
 
+// The limit keeps the planner from joining the whole table of counters to a page of fifty: it does not know how many
+// versions a scope has, since no statistics are kept of what people wrote.
 const details = `
   SELECT p.procedure_id, p.scope, p.question, p.intent, p.graph, p.version, p.parent_id, p.status, p.profile_id, p.remembered_at,
          p.position, p.revision, coalesce(c.runs, 0) AS runs, coalesce(c.successes, 0) AS successes,
          coalesce(c.judged_runs, 0) AS judged_runs, coalesce(c.judged_successes, 0) AS judged_successes, c.last_run_at
   FROM mneme_read.procedures p
-  LEFT JOIN mneme_read.judged_counters c ON c.team_id = p.team_id AND c.procedure_id = p.procedure_id`;
+  LEFT JOIN LATERAL (
+    SELECT runs, successes, judged_runs, judged_successes, last_run_at FROM mneme_read.judged_counters
+    WHERE team_id = $1 AND procedure_id = p.procedure_id LIMIT 1) c ON true`;
 
 export async function getProcedure(
   queries: Queries,

@@ -10,7 +10,7 @@ import { EmbeddingGenerator } from '../../src/embedding/embedding-generator.js';
 import { PostgresEventLog } from '../../src/event-log/postgres/postgres-event-log.js';
 import { Metrics } from '../../src/metrics/metrics.js';
 import { RecallProcedures, RecallProceduresHandler } from '../../src/procedures/recall-procedures.handler.js';
-import { captured, type CapturedStatement } from '../support/captured.js';
+import { type Sent, sentBy } from '../support/plans.js';
 import { fillVectors, ProcedureLog, projectAll } from '../support/procedure-log.js';
 import { median, type BenchResult } from './bench.js';
 
@@ -88,9 +88,9 @@ async function compared(database: Database, bare: pg.Client): Promise<BenchResul
 }
 
 /** What the product sends, taken from it. */
-async function statementOf(vector: readonly number[], pool: number): Promise<CapturedStatement> {
+async function statementOf(vector: readonly number[], pool: number): Promise<Sent> {
   const search = { team, scope, intent: undefined, contract: contract.id, vector, pool };
-  const [statement] = await captured((queries) => findCandidates(queries, search));
+  const [statement] = await sentBy((database) => database.asTeam(team, (queries) => findCandidates(queries, search)));
   if (!statement) throw new Error('the recall sent no statement');
   return statement;
 }
