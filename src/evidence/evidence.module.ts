@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { PastReads } from '../http/as-of.js';
 import { ItemReceipts } from '../http/idempotency/item-receipts.js';
 import { registerRefusals } from '../http/problem.js';
 import { ChangeEvidenceHandler } from './change-evidence.handler.js';
@@ -27,6 +28,7 @@ registerRefusals({
 @Module({
   controllers: [EvidenceController, EvidenceLifecycleController, SourcesController, TraceEvidenceController],
   providers: [
+    PastReads,
     ItemReceipts,
     EvidencePlaces,
     EvidenceBatch,

@@ -195,7 +195,8 @@ interface Because {
 
 export type EvidenceCommand =
   | { readonly type: 'Remember'; readonly facts: EvidenceFacts; readonly content: EvidenceContent }
-  | ({ readonly type: 'Quarantine' | 'Release' } & Because)
+  | ({ readonly type: 'Quarantine' } & Because)
+  | ({ readonly type: 'Release' } & Because)
   | ({ readonly type: 'AnnounceSupersession' | 'WithdrawSupersession'; readonly authorship: Authorship } & Because)
   | ({ readonly type: 'Retract'; readonly authorship: Authorship } & Because)
   | ({ readonly type: 'Supersede'; readonly authorship: Authorship; readonly replacement: ReplacementFacts } & Because)
