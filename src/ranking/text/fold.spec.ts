@@ -39,7 +39,7 @@ describe('folding', () => {
 
   it('does not tell case apart, nor forms of one character', () => {
     fc.assert(
-      fc.property(fc.string({ unit: fc.constantFrom(...'aBçÇéÉñöÅøЖйΣώ'), maxLength: 20 }), (text) => {
+      fc.property(fc.string({ unit: fc.constantFrom(...Array.from('aBçÇéÉñöÅøЖйΣώ')), maxLength: 20 }), (text) => {
         expect(fold(text.normalize('NFD'))).toBe(fold(text.normalize('NFC')));
         expect(fold(text.toUpperCase())).toBe(fold(text));
       }),
