@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import { PastReads } from '../http/as-of.js';
 import { ItemReceipts } from '../http/idempotency/item-receipts.js';
 import { registerRefusals } from '../http/problem.js';
 import { ChangeEvidenceHandler } from './change-evidence.handler.js';
@@ -28,7 +27,6 @@ registerRefusals({
 @Module({
   controllers: [EvidenceController, EvidenceLifecycleController, SourcesController, TraceEvidenceController],
   providers: [
-    PastReads,
     ItemReceipts,
     EvidencePlaces,
     EvidenceBatch,

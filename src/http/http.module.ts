@@ -1,6 +1,7 @@
 import { Global, Module } from '@nestjs/common';
 import { LogIdentity } from '../event-log/log-identity.js';
 import { MetricsController } from '../metrics/metrics.controller.js';
+import { PastReads } from './as-of.js';
 import { AuthenticationGuard } from './authentication.js';
 import { CommandPipe } from './command-context.js';
 import { CursorInterceptor } from './cursor.interceptor.js';
@@ -41,6 +42,7 @@ import { RequestPipe } from './validation/request.pipe.js';
     Cursors,
     IdempotencyInterceptor,
     MinPositionInterceptor,
+    PastReads,
     ProblemFilter,
     RateLimitGuard,
     RateLimits,
@@ -49,6 +51,6 @@ import { RequestPipe } from './validation/request.pipe.js';
     RequestPipe,
     UndeclaredInputInterceptor,
   ],
-  exports: [Positions, LocalOperator, CommandKeys, CommandPipe],
+  exports: [Positions, PastReads, LocalOperator, CommandKeys, CommandPipe],
 })
 export class HttpModule {}

@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import { PastReads } from '../http/as-of.js';
 import { registerRefusals } from '../http/problem.js';
 import { ChangeProcedureHandler } from './change-procedure.handler.js';
 import { EraseProcedureHandler } from './erase-procedure.handler.js';
@@ -25,7 +24,6 @@ registerRefusals({ erased: 410, execution_pruned: 410, not_the_author: 403 });
     RunJudge,
     RunRecorder,
     PendingVectors,
-    PastReads,
     RememberProcedureHandler,
     RecordExecutionHandler,
     RecordFeedbackHandler,
