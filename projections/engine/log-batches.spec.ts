@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LogItem, StoredEvent } from '../../src/event-log/event-log.js';
-import { LogBatches } from './log-batches.js';
+import { LogBatches, oneAhead } from './log-batches.js';
 
 const event = (position: bigint): LogItem => ({
   kind: 'event',
@@ -95,5 +95,42 @@ describe('batches of a subscription', () => {
       50,
     );
     await expect(failing.next(1)).rejects.toThrow('broken');
+  });
+});
+
+describe('making the next one ahead', () => {
+  async function* numbers(made: number[], failAt?: number): AsyncGenerator<number, void, undefined> {
+    for (let number = 0; number < 5; number++) {
+      await Promise.resolve();
+      if (number === failAt) throw new Error(`no ${number}`);
+      made.push(number);
+      yield number;
+    }
+  }
+
+  it('makes one, and only one, while the consumer works', async () => {
+    const made: number[] = [];
+    const seen: [item: number, made: number][] = [];
+    for await (const item of oneAhead(numbers(made))) {
+      await new Promise((resolve) => setImmediate(resolve));
+      seen.push([item, made.length]);
+    }
+    expect(seen).toEqual([0, 1, 2, 3, 4].map((item) => [item, Math.min(item + 2, 5)]));
+  });
+
+  it('fails when the one that could not be made has its turn', async () => {
+    const seen: number[] = [];
+    const reading = (async () => {
+      for await (const item of oneAhead(numbers([], 2))) seen.push(item);
+    })();
+    await expect(reading).rejects.toThrow('no 2');
+    expect(seen).toEqual([0, 1]);
+  });
+
+  it('says nothing of a failure that the consumer did not wait for', async () => {
+    for await (const item of oneAhead(numbers([], 1))) {
+      expect(item).toBe(0);
+      break;
+    }
   });
 });
