@@ -233,7 +233,7 @@ describe('the event log in PostgreSQL, with several connections', () => {
     expect(pages).toBe(2);
     for (let count = 2; count < 10; count++) await events.next();
     expect(pages).toBe(2);
-    expect((await events.next()).value.revision).toBe(10n);
+    expect(await events.next()).toMatchObject({ value: { revision: 10n } });
     await events.return?.();
   });
 
