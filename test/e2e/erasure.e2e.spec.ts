@@ -1,4 +1,5 @@
 import type { Recalled, Remembered } from '../support/remember.js';
+import { reactorsSettled } from '../support/retention.js';
 import { newTeam, startTestService, type TestService, type TestTeam } from '../support/service.js';
 
 /** Words that stand nowhere else, in every field a person can write. */
@@ -31,6 +32,7 @@ describe('an erased procedure', () => {
   beforeAll(async () => {
     service = await startTestService();
     team = await newTeam(service);
+    await team.client.patch(`/v1/teams/${team.id}/settings`, { execution_retention_days: 36_500 });
     const remembered = await team.client.post<Remembered>(
       '/v1/procedures',
       {
@@ -48,12 +50,14 @@ describe('an erased procedure', () => {
     await team.client.post(`/v1/executions/${erased.execution_id}/feedback`, { worked: true });
     const archived = await team.client.post(`/v1/procedures/${erased.procedure_id}/archive`, { reason: words.reason });
     await team.client.get(`/v1/procedures/${erased.procedure_id}?min_position=${archived.position}`);
+    await reactorsSettled(service.infrastructure);
     await service.infrastructure.database.query('ANALYZE');
     expect(await rowsNaming(erased.procedure_id)).toEqual(
       expect.arrayContaining([
         expect.stringContaining('procedures'),
         expect.stringContaining('judged_counters'),
         'mneme.vector_cache',
+        'mneme.due_timers',
       ]),
     );
     const answer = await team.client.delete(`/v1/procedures/${erased.procedure_id}`);

@@ -35,6 +35,11 @@ export class ReactorDatabase extends Database {
     this.faults.push(...faults);
   }
 
+  /** From now on all is well. */
+  forgive(): void {
+    this.faults.length = 0;
+  }
+
   override async as<T>(
     role: Exclude<Role, 'mneme_app'>,
     work: (queries: Queries) => Promise<T>,
