@@ -60,7 +60,7 @@ export class Operator {
     return { version: build.version, build: build.build, finished };
   }
 
-  verify(name: string): Promise<Verification> {
+  async verify(name: string): Promise<Verification> {
     this.mustBeDeclared(name);
     return verify(this.workshop.settings, name);
   }
