@@ -14,7 +14,7 @@ import { startEmbeddedPostgres } from './database/embedded/embedded-postgres.js'
 import { migrate } from './database/migrate.js';
 import { checkRequirements } from './database/requirements.js';
 import { BundledEmbedder } from './embedding/bundled.embedder.js';
-import { procedureDocuments } from './embedding/embedding-documents.js';
+import { embeddingDocuments } from './embedding/embedding-documents.js';
 import type { EmbeddingGenerator } from './embedding/embedding-generator.js';
 import { EmbeddingWorker } from './embedding/embedding-worker.js';
 import { OpenAiEmbedder } from './embedding/openai.embedder.js';
@@ -231,18 +231,17 @@ function openModels(
 ): Models {
   const embedder = new MeasuredEmbedder(overrides.embedder ?? openEmbedder(configuration.embedding), metrics);
   started.add(() => embedder.close());
-  const documents = [procedureDocuments];
   return {
     embedder,
     embeddingWorker: new EmbeddingWorker({
       database,
       generator: embedder,
       keys,
-      documents,
+      documents: embeddingDocuments,
       logger: logger.records,
       observer: metrics.embeddings,
     }),
-    vectors: new VectorCache(database, keys, embedder.contract, documents),
+    vectors: new VectorCache(database, keys, embedder.contract, embeddingDocuments),
     intents: overrides.intents ?? (configuration.intent && new OpenAiIntentExtractor(configuration.intent)),
     evaluator: overrides.evaluator ?? (configuration.evaluator && new OpenAiEvaluator(configuration.evaluator)),
   };

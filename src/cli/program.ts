@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { packageRoot } from '../config/package-root.js';
 import { addConfiguration } from './configuration.command.js';
 import { addDemo } from './demo.command.js';
+import { addDoctor } from './doctor.command.js';
 import { CliFailure, exitCodes, failureOf } from './failure.js';
 import { addKeys } from './keys.command.js';
 import { addMigrate } from './migrate.command.js';
@@ -51,7 +52,17 @@ function programOf(shell: Shell, stdout: OutputStream): Command {
       writeErr: (text) => shell.output.note(text.trimEnd()),
     })
     .addHelpText('after', help);
-  for (const add of [addServe, addDemo, addTeams, addProfiles, addKeys, addProjections, addMigrate, addConfiguration]) {
+  for (const add of [
+    addServe,
+    addDemo,
+    addTeams,
+    addProfiles,
+    addKeys,
+    addProjections,
+    addMigrate,
+    addDoctor,
+    addConfiguration,
+  ]) {
     add(program, shell);
   }
   return program;

@@ -19,14 +19,19 @@ const oldestVector = { major: 0, minor: 8 };
 
 /** @throws DatabaseUnsuitable when the server is too old or has no pgvector */
 export async function checkRequirements(database: Database): Promise<void> {
+  const problem = unmetRequirement(await readServerFacts(database));
+  if (problem !== undefined) throw new DatabaseUnsuitable(problem);
+}
+
+/** @throws DatabaseUnavailable, DatabaseFailure */
+export async function readServerFacts(database: Pick<Database, 'query'>): Promise<ServerFacts> {
   const [server] = await database.query<{ number: number; version: string }>(
     `SELECT current_setting('server_version_num')::int AS number, current_setting('server_version') AS version`,
   );
   const [vector] = await database.query<{ installed: string | null; available: string }>(
     `SELECT installed_version AS installed, default_version AS available FROM pg_available_extensions WHERE name = 'vector'`,
   );
-  const problem = unmetRequirement({ number: server?.number ?? 0, version: server?.version ?? 'of unknown version', vector });
-  if (problem !== undefined) throw new DatabaseUnsuitable(problem);
+  return { number: server?.number ?? 0, version: server?.version ?? 'of unknown version', vector };
 }
 
 /** What is missing and what to do about it; undefined when nothing is. */

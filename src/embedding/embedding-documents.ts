@@ -25,6 +25,9 @@ export const procedureDocuments: EmbeddingDocuments = {
   recordedAt: 'source.remembered_at',
 };
 
+/** All kinds of documents that get vectors. */
+export const embeddingDocuments: readonly EmbeddingDocuments[] = [procedureDocuments];
+
 /** A document without a vector of the active contract. */
 export interface PendingDocument {
   readonly team_id: string;

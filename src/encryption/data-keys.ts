@@ -41,7 +41,8 @@ interface KeyRow {
   wrapped_key: Buffer | null;
 }
 
-const masterKeyCheck: KeyRef = { team: 'system', owner: 'check' };
+/** Made at the first start: whether it unwraps tells whether the master key is the right one. */
+export const masterKeyCheck: KeyRef = { team: 'system', owner: 'check' };
 
 /**
  * One AES-256 key per memory, wrapped by the master key, kept in PostgreSQL. A key goes from never provisioned to active

@@ -56,7 +56,7 @@ export class ModelServer {
     const received: ModelRequest = {
       path: request.url ?? '',
       authorization: request.headers.authorization,
-      body: JSON.parse(Buffer.concat(chunks).toString('utf8')) as Record<string, unknown>,
+      body: JSON.parse(Buffer.concat(chunks).toString('utf8') || '{}') as Record<string, unknown>,
     };
     this.requests.push(received);
     this.responder(received, response);

@@ -35,6 +35,11 @@ export class GuardedClient extends EventStoreDBClient {
     };
   }
 
+  /** What the server says of itself, for example `24.10.0`. */
+  async serverVersion(): Promise<string> {
+    return (await this.capabilities).serverVersion;
+  }
+
   /** Resolves when a server has answered on this connection. Failing, nothing has been sent. */
   async reach(): Promise<void> {
     await this.capabilities;

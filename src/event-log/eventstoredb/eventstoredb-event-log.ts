@@ -115,6 +115,14 @@ export class EventStoreDbEventLog extends EventLog {
     return this.reader.head();
   }
 
+  /** For diagnosis: the server's version, and when it stored its last event. @throws LogUnavailable, AccessDenied */
+  async server(): Promise<{ readonly version: string; readonly newest: Date | undefined }> {
+    this.open();
+    const newest = await this.reader.newest();
+    const client = await this.connection.client();
+    return { version: await client.serverVersion(), newest };
+  }
+
   /** Takes no more appends, answers those it has, and ends reads and subscriptions with LogUnavailable. */
   async close(): Promise<void> {
     if (this.closing.hasEnded) return;

@@ -75,6 +75,18 @@ export class Reader {
     return this.lastBefore(END);
   }
 
+  /** When the server stored its last event, whoever wrote it. */
+  async newest(): Promise<Date | undefined> {
+    const read = (client: GuardedClient) =>
+      client.readAll({ ...fromLeader, direction: BACKWARDS, fromPosition: END, maxCount: 1 });
+    try {
+      for await (const { event } of this.read(read)) return event?.created;
+    } catch (error) {
+      throw readFailure(error);
+    }
+    return undefined;
+  }
+
   /** Position of the last event before a place in the log; -1 when there is none. */
   async lastBefore(fromPosition: ReadPosition): Promise<bigint> {
     if (fromPosition === START) return -1n;
