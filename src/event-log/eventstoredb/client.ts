@@ -45,6 +45,11 @@ export class GuardedClient extends EventStoreDBClient {
     await this.capabilities;
   }
 
+  /** Calls that the client holds on to. */
+  get openCalls(): number {
+    return (Reflect.get(this, 'disposableStreams') as ReadonlySet<unknown>).size;
+  }
+
   /** Cancels all its calls and closes its connection. */
   async giveUp(): Promise<void> {
     this.ending.end();

@@ -60,7 +60,8 @@ export class Pull<Item> {
   stop(): void {
     for (const stop of this.stopListening) stop();
     this.call.cancel().catch(() => undefined);
-    this.call.stream.destroy();
+    // Read to its end, not destroyed: the client keeps every call whose last items nobody took, with its buffers, for ever.
+    this.call.stream.removeAllListeners('readable').resume();
   }
 
   private fail(error: unknown): void {

@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process';
 import { createRequire } from 'node:module';
-import { inspect } from 'node:util';
+import { pathToFileURL } from 'node:url';
+import { inspect, promisify } from 'node:util';
 import { Feed } from '../../../test/contract/feed.js';
 import { all, given, ids, newEvent, newEvents, told } from '../../../test/contract/log-under-test.js';
 import { EventStoreDbForTests, failureOf } from '../../../test/support/eventstoredb-log.js';
@@ -13,6 +15,7 @@ import {
   prefix,
   type NoteEvent,
 } from '../../../test/support/notes.js';
+import { compiledFile } from '../../config/package-root.js';
 import { Codec } from '../codec.js';
 import { executeCommand } from '../execute.js';
 import { newCommandId } from '../ids.js';
@@ -30,12 +33,13 @@ describe('a trap of the EventStoreDB client', () => {
 
   describe('an append never settles when the server', () => {
     it.each([false, true])('stays silent (stored: %s)', async (stored) => {
-      const log = on.open({ appendDeadlineMs: 200 });
+      const log = on.open({ appendDeadlineMs: 400 });
       const events = newEvents(2);
+      await log.head(); // The deadline is for the append, not for the first connection.
       on.server.faults.inject('batch_append', { kind: 'silence', stored });
       const started = performance.now();
       expect(await failureOf(log.append(stream, events, { expected }))).toMatchObject({ code: 'append_outcome_unknown' });
-      expect(performance.now() - started).toBeLessThan(1000);
+      expect(performance.now() - started).toBeLessThan(5000);
       expect(await log.append(stream, events, { expected })).toMatchObject({ revision: 1n });
       expect(ids(await all(log.readStream(stream)))).toEqual(ids(events));
     });
@@ -46,7 +50,7 @@ describe('a trap of the EventStoreDB client', () => {
       on.server.faults.inject('batch_append', { kind: 'end', stored });
       const started = performance.now();
       expect(await failureOf(log.append(stream, events, { expected }))).toMatchObject({ code: 'append_outcome_unknown' });
-      expect(performance.now() - started).toBeLessThan(1000);
+      expect(performance.now() - started).toBeLessThan(5000);
       expect(await log.append(stream, events, { expected })).toMatchObject({ revision: 1n });
       expect(ids(await all(log.readStream(stream)))).toEqual(ids(events));
     });
@@ -147,6 +151,12 @@ describe('a trap of the EventStoreDB client', () => {
     await log.append(stream, newEvents(1), { expected });
     expect(await failureOf(feed.until(() => false))).toMatchObject({ code: 'log_unavailable' });
     expect(feed.events).toEqual([]);
+  });
+
+  it('a read that is left before its end is kept for ever', async () => {
+    const log = on.open();
+    await log.append(stream, newEvents(200), { expected });
+    expect(await openCallsAfterReadsElsewhere(on.server.connectionString)).toBe(0);
   });
 
   it('a failed discovery is a plain error, and appends fail with it for ever after', async () => {
@@ -293,4 +303,22 @@ interface Debug {
 
 async function exhaust(iterator: AsyncIterator<unknown>): Promise<void> {
   while (!(await iterator.next()).done);
+}
+
+/** In a process of its own: where the server is not in the same one, the last items and the end of a call come apart. */
+async function openCallsAfterReadsElsewhere(connectionString: string): Promise<number> {
+  const compiled = compiledFile('src/event-log/eventstoredb/eventstoredb-event-log.js');
+  const script = `
+    const { EventStoreDbEventLog } = await import(${JSON.stringify(pathToFileURL(compiled).href)});
+    const log = new EventStoreDbEventLog({ connectionString: ${JSON.stringify(connectionString)} });
+    const client = await log.connection.client();
+    for (let reads = 0; reads < 50; reads += 1) {
+      await log.head();
+      for await (const event of log.readAll({ after: -1n, prefix: 'mneme_', until: 1_000_000n })) break;
+    }
+    for (let looks = 0; client.openCalls > 0 && looks < 500; looks += 1) await new Promise((next) => setTimeout(next, 10));
+    console.log(client.openCalls);
+    process.exit(0);`;
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
+  return Number(stdout);
 }
