@@ -14,7 +14,7 @@ export async function checkProjections(database: Database, head: bigint | undefi
   const [group] = await database.query<{ position: bigint }>('SELECT position FROM mneme.projection_group');
   const stopped = await database.query<StoppedProjection>(
     `SELECT name, failed_position, last_error FROM mneme.projection_builds
-     WHERE state = 'stopped' AND failed_position IS NOT NULL ORDER BY name, version, build`,
+     WHERE state = 'stopped' AND role = 'serving' AND failed_position IS NOT NULL ORDER BY name`,
   );
   return projectionFindings(stopped, { position: group?.position, head });
 }
