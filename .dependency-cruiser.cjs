@@ -19,6 +19,7 @@ const deciders = [
   '^src/procedures/procedure\\.ts$',
   '^src/procedures/execution\\.ts$',
   '^src/procedures/judged-counters\\.ts$',
+  '^src/procedures/execution-retention\\.ts$',
   '^src/access/team\\.ts$',
   '^src/operations/operation\\.ts$',
   '^src/evidence/(evidence|source)\\.ts$',
