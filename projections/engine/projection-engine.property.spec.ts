@@ -15,10 +15,11 @@ import {
   teams,
   type Fact,
 } from '../../test/support/library.js';
+import { request } from '../../test/support/operator.js';
 import { emptyLog, rowsOf, Stage } from '../../test/support/projections.js';
 import { applyEvents } from './apply.js';
 import type { Projection, Row } from './projection.js';
-import { createSchema, dropSchema } from './schema-sql.js';
+import { createSchema, dropSchema, schemaName } from './schema-sql.js';
 import { valuesId } from './table-shape.js';
 
 const projections: readonly Projection[] = [shelfProjection, readersProjection(), duesProjection({ curse: false })];
@@ -94,6 +95,31 @@ describe('whatever the log holds', () => {
         }),
       ),
       { numRuns: 12 },
+    ));
+
+  it('every build that is kept holds the same rows, whatever its role, and serves them at once', () =>
+    fc.assert(
+      fc.asyncProperty(facts, facts, facts, async (first, second, third) =>
+        withLog(first, async (stage) => {
+          const engine = await stage.projected(projections, { batchEvents: 7 });
+          for (const { name } of projections) await engine.rebuild(name);
+          await stage.library.record(...second);
+          for (const { name } of projections) await engine.rebuild(name, { hold: true });
+          await stage.library.record(...third);
+          await stage.level(engine);
+          const live = await allRows();
+          for (const build of [1, 3]) {
+            const kept = projections.map((each) => rowsOf(database, each, schemaName(each.name, 1, build)));
+            expect(await Promise.all(kept)).toEqual(live);
+          }
+          for (const { name } of projections) {
+            expect(await engine.verify(name)).toMatchObject({ equal: true, candidate: { build: 3 } });
+            await engine.rollback(name, request());
+          }
+          expect(await allRows()).toEqual(live);
+        }),
+      ),
+      { numRuns: 6 },
     ));
 
   it('applying it twice changes no row', () =>
