@@ -101,8 +101,8 @@ describe('the trace of evidence and sources', () => {
     expect(middle.state).toMatchObject({ superseded_by: line.slice(4), supersedes: [line[2]] });
     expect(middle.events.map(({ type, id }) => [type, id])).toEqual([
       ['EvidenceRemembered', line[3]],
-      ['EvidenceSuperseded', line[3]],
       ['EvidenceSuperseded', line[2]],
+      ['EvidenceSuperseded', line[3]],
     ]);
     const last = await trace('evidence', line[5] ?? '');
     expect(last.state).toMatchObject({ status: 'current', superseded_by: [], supersedes: [line[4]] });

@@ -1,3 +1,4 @@
+import { EvidenceClient } from '../support/evidence.js';
 import { rememberVersion, type Recalled, type Remembered } from '../support/remember.js';
 import { type Answer, Client } from '../support/http.js';
 import { newTeam, startTestService, type TestService, type TestTeam } from '../support/service.js';
@@ -14,6 +15,7 @@ const bodies: Readonly<Record<string, object>> = {
   record_feedback: { worked: true },
   prune_executions: { before: '2026-01-01T00:00:00Z' },
   change_team_settings: { review: true },
+  supersede_evidence: { replacement_id: unknown },
 };
 
 describe('two teams', () => {
@@ -32,8 +34,13 @@ describe('two teams', () => {
       graph: {},
       run: { success: true },
     });
+    const evidence = new EvidenceClient(theirs.client);
+    const remembered = await evidence.remembered({ content: 'Theirs.', source_key: 'book', source_revision: 'r1' });
+    await evidence.publish('book', 'r1');
     const keys = await theirs.client.get<{ items: { key_id: string }[] }>(`/v1/keys?min_position=${position}`);
     owned = {
+      evidence: remembered.id,
+      sources: remembered.source,
       procedures: body.procedure_id,
       executions: body.execution_id,
       teams: theirs.id,
@@ -52,7 +59,7 @@ describe('two teams', () => {
   const comparable = ({ status, body, headers }: Answer) => ({
     status,
     body: { ...body, correlation_id: undefined },
-    headers: [...headers.entries()].filter(([name]) => name !== 'x-correlation-id' && name !== 'date'),
+    headers: [...headers.entries()].filter(([name]) => !['x-correlation-id', 'date', 'ratelimit'].includes(name)),
   });
 
   it('has endpoints with ids to look at', () => expect(withIds().length).toBeGreaterThanOrEqual(14));
@@ -80,6 +87,31 @@ describe('two teams', () => {
     const [other, none] = [await remember(owned.procedures ?? ''), await remember(unknown)];
     expect(comparable(other)).toEqual(comparable(none));
     expect(other.status).toBe(422);
+  });
+
+  it('takes a foreign replacement of evidence for an unknown one', async () => {
+    const evidence = new EvidenceClient(mine.client);
+    const { id } = await evidence.remembered({ content: 'Mine.' });
+    const supersede = (replacement_id: string) => mine.client.post(`/v1/evidence/${id}/supersede`, { replacement_id });
+    const [other, none] = [await supersede(owned.evidence ?? ''), await supersede(unknown)];
+    expect(comparable(other)).toEqual(comparable(none));
+    expect(other.status).toBe(422);
+  });
+
+  it('sees no evidence and no source of the other in any list, whatever it asks for', async () => {
+    const evidence = new EvidenceClient(mine.client);
+    const { id, source, position } = await evidence.remembered({ content: 'Theirs.', source_key: 'book', source_revision: 'r1' });
+    expect([id === owned.evidence, source === owned.sources]).toEqual([false, false]);
+    const ids = async (query: Record<string, string>) =>
+      (await evidence.list(query, position)).map(({ evidence_id }) => evidence_id);
+    expect(await ids({})).not.toContain(owned.evidence);
+    expect(await ids({ source_id: owned.sources ?? '' })).toEqual([]);
+    expect(await ids({ profile_id: theirs.profile })).toEqual([]);
+    const sources = await mine.client.get<{ items: unknown[] }>('/v1/sources?key=book');
+    expect(sources.body.items).toEqual([]);
+    // Their published revision makes nothing of mine non-current.
+    const other = await evidence.remembered({ content: 'Mine.', source_key: 'book', source_revision: 'r0' });
+    expect((await evidence.get(other.id, other.position)).body).toMatchObject({ revision_current: true, eligible: true });
   });
 
   it('sees no row of the other in any list or recall', async () => {
@@ -145,7 +177,10 @@ describe('two teams', () => {
     });
 
     it('shows an operator no memory', async () => {
-      for (const path of ['/v1/procedures', `/v1/procedures/${owned.procedures}`, `/v1/procedures/${owned.procedures}/trace`]) {
+      for (const path of [
+        ...['/v1/procedures', `/v1/procedures/${owned.procedures}`, `/v1/procedures/${owned.procedures}/trace`],
+        ...['/v1/evidence', `/v1/evidence/${owned.evidence}`, `/v1/evidence/${owned.evidence}/trace`, '/v1/sources'],
+      ]) {
         expect((await service.operator.get(path)).status).toBe(403);
       }
     });
