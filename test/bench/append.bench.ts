@@ -2,14 +2,12 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { Database } from '../../src/database/database.js';
 import { migrate } from '../../src/database/migrate.js';
-import type { Append, NewEvent } from '../../src/event-log/event-log.js';
+import type { Append } from '../../src/event-log/event-log.js';
 import { PostgresEventLog } from '../../src/event-log/postgres/postgres-event-log.js';
-import { median, rate, type BenchResult } from './bench.js';
+import { compared, median, rate, type BenchOptions, type BenchResult } from './bench.js';
+import { each, eventsPerStream, newEvents, singleAppends } from './event-work.js';
 
-const rounds = 15;
 const eventsPerWriter = 150;
-/** A new stream every so many events, as memories are short streams. */
-const eventsPerStream = 5;
 
 /** Of what plain autocommit INSERTs of 8 connections reach; they take no lock, check nothing and skip events for readers. */
 const bar = 0.7;
@@ -32,7 +30,8 @@ const bareTable = `
 const bareInsert = `INSERT INTO bare_events (stream, revision, event_id, type, data, metadata) VALUES ($1, $2, $3, $4, $5, $6)`;
 
 /** Appends of single events by 8 writers against bare INSERTs of the same rows, and the rates of one writer and of bulk. */
-export async function appendBench(databaseUrl: string): Promise<BenchResult[]> {
+export async function appendBench(databaseUrl: string, { quick }: BenchOptions): Promise<BenchResult[]> {
+  const rounds = quick ? 3 : 15;
   const database = new Database(databaseUrl, false, 10);
   const bare = new pg.Pool({ connectionString: databaseUrl, max: 8 });
   // Ended connections that the server drops with the database meanwhile.
@@ -41,7 +40,7 @@ export async function appendBench(databaseUrl: string): Promise<BenchResult[]> {
   await bare.query(bareTable);
   const log = new PostgresEventLog(database);
   try {
-    return [{ ...(await compared(log, bare, 8)), bar }, await compared(log, bare, 1), await bulk(log)];
+    return [await byWriters(log, bare, 8, rounds), await byWriters(log, bare, 1, rounds), await bulk(log, rounds)];
   } finally {
     await log.close();
     await bare.end();
@@ -49,23 +48,20 @@ export async function appendBench(databaseUrl: string): Promise<BenchResult[]> {
   }
 }
 
-async function compared(log: PostgresEventLog, bare: pg.Pool, writers: number): Promise<Required<Omit<BenchResult, 'bar'>>> {
-  const ours: number[] = [];
-  const theirs: number[] = [];
-  // Round 0 warms up connections and plans and is not counted.
-  for (let round = 0; round <= rounds; round++) {
+function byWriters(log: PostgresEventLog, bare: pg.Pool, writers: number, rounds: number): Promise<BenchResult> {
+  const about = { name: `append, writers at once: ${writers}`, unit: 'events/s', ...(writers > 1 && { bar }) };
+  return compared(about, rounds, () => {
+    const count = writers * eventsPerWriter;
     const work = Array.from({ length: writers }, () => singleAppends(eventsPerWriter));
-    const one = await rate(writers * eventsPerWriter, () => Promise.all(work.map((appends) => appendEach(log, appends))));
-    const other = await rate(writers * eventsPerWriter, () => Promise.all(work.map((appends) => insertEach(bare, appends))));
-    if (round === 0) continue;
-    ours.push(one);
-    theirs.push(other);
-  }
-  const [value, baseline] = [median(ours), median(theirs)];
-  return { name: `append, writers at once: ${writers}`, unit: 'events/s', value, baseline, ratio: value / baseline };
+    const append = ({ stream, events, expected }: Append) => log.append(stream, events, { expected });
+    return {
+      ours: () => rate(count, () => Promise.all(work.map((appends) => each(appends, append)))),
+      theirs: () => rate(count, () => Promise.all(work.map((appends) => each(appends, (one) => insert(bare, one))))),
+    };
+  });
 }
 
-async function bulk(log: PostgresEventLog): Promise<BenchResult> {
+async function bulk(log: PostgresEventLog, rounds: number): Promise<BenchResult> {
   const rates: number[] = [];
   for (let round = 0; round < rounds; round++) {
     const appends = Array.from({ length: 1000 }, (): Append => {
@@ -76,37 +72,8 @@ async function bulk(log: PostgresEventLog): Promise<BenchResult> {
   return { name: 'append of many, 1,000 streams of 5', unit: 'events/s', value: median(rates) };
 }
 
-function singleAppends(count: number): Append[] {
-  let stream = '';
-  return newEvents(count).map((event, index) => {
-    const revision = BigInt(index % eventsPerStream);
-    if (revision === 0n) stream = `bench_loan-${randomUUID()}`;
-    return { stream, events: [event], expected: revision === 0n ? 'no_stream' : revision - 1n };
-  });
-}
-
-/** About 600 bytes of JSON each, most of it incompressible like ciphertext. */
-const newEvents = (count: number): NewEvent[] =>
-  Array.from({ length: count }, () => ({
-    id: randomUUID(),
-    type: 'BookLent',
-    data: JSON.stringify({ book: randomUUID(), due: '2026-05-01T00:00:00.000Z', sealed: { note: randomUUID().repeat(7) } }),
-    metadata: JSON.stringify({
-      $correlationId: randomUUID(),
-      $causationId: randomUUID(),
-      team: randomUUID(),
-      schema_version: '1',
-    }),
-  }));
-
-async function appendEach(log: PostgresEventLog, appends: readonly Append[]): Promise<void> {
-  for (const { stream, events, expected } of appends) await log.append(stream, events, { expected });
-}
-
-async function insertEach(pool: pg.Pool, appends: readonly Append[]): Promise<void> {
-  for (const { stream, events, expected } of appends) {
-    const revision = expected === 'no_stream' ? 0n : expected + 1n;
-    for (const { id, type, data, metadata } of events)
-      await pool.query({ name: 'bare_insert', text: bareInsert, values: [stream, revision, id, type, data, metadata] });
-  }
+async function insert(pool: pg.Pool, { stream, events, expected }: Append): Promise<void> {
+  const revision = expected === 'no_stream' ? 0n : expected + 1n;
+  for (const { id, type, data, metadata } of events)
+    await pool.query({ name: 'bare_insert', text: bareInsert, values: [stream, revision, id, type, data, metadata] });
 }

@@ -1,41 +1,59 @@
-import Table from 'cli-table3';
+import { writeFile } from 'node:fs/promises';
+import { loadavg } from 'node:os';
+import { Command } from 'commander';
 import { appendBench } from './append.bench.js';
-import { onNewDatabase, type Bench, type BenchResult } from './bench.js';
+import { onNewDatabase, type Bench, type BenchOptions, type BenchResult } from './bench.js';
 import { eventStoreDbBench } from './eventstoredb.bench.js';
 import { recallBench } from './recall.bench.js';
+import { replayBench } from './replay.bench.js';
+import { missed, surroundings, table } from './report.js';
 
-const benches: readonly Bench[] = [appendBench, recallBench];
+/** By the names they are asked for with. */
+const benches: Readonly<Record<string, Bench>> = {
+  append: appendBench,
+  replay: replayBench,
+  recall: recallBench,
+  eventstoredb: (_, options) => eventStoreDbBench(options),
+};
 
-const number = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
-
-function table(results: readonly BenchResult[]): string {
-  const rows = new Table({ head: ['measured', 'value', 'unit', 'baseline', 'ratio', 'bar'], style: { head: [], border: [] } });
-  for (const { name, value, unit, baseline, ratio, bar } of results) {
-    rows.push([
-      name,
-      number.format(value),
-      unit,
-      baseline === undefined ? '' : number.format(baseline),
-      ratio?.toFixed(2) ?? '',
-      bar === undefined ? '' : `>= ${bar}`,
-    ]);
-  }
-  return rows.toString();
+interface Wanted extends BenchOptions {
+  /** `true`: on the standard output. */
+  readonly json: string | true | undefined;
 }
 
 /** Measures on a server of its own choice only: the embedded database would measure WebAssembly. @returns exit code */
-async function run(serverUrl: string | undefined, json: boolean): Promise<number> {
+async function run(names: readonly string[], { quick, json }: Wanted, serverUrl: string | undefined): Promise<number> {
+  const unknown = names.find((name) => !(name in benches));
+  if (unknown !== undefined) {
+    console.error(`there is no bench ${unknown}; there are ${Object.keys(benches).join(', ')}`);
+    return 2;
+  }
   if (!serverUrl) {
     console.error('set MNEME_TEST_DATABASE_URL to a PostgreSQL server with pgvector on which databases may be created');
     return 2;
   }
+  const idle = (loadavg()[0] ?? 0) < 0.5;
   const results: BenchResult[] = [];
-  for (const bench of benches) results.push(...(await onNewDatabase(serverUrl, bench)));
-  results.push(...(await eventStoreDbBench()));
-  console.log(json ? JSON.stringify(results, null, 2) : table(results));
-  const missed = results.filter(({ ratio, bar }) => ratio !== undefined && bar !== undefined && ratio < bar);
-  for (const { name } of missed) console.error(`below its bar: ${name}`);
-  return missed.length === 0 ? 0 : 1;
+  for (const [name, bench] of Object.entries(benches)) {
+    if (names.length > 0 && !names.includes(name)) continue;
+    if (json === undefined) console.error(`${name} ...`);
+    results.push(...(await onNewDatabase(serverUrl, (databaseUrl) => bench(databaseUrl, { quick }))));
+  }
+  const about = await surroundings(serverUrl);
+  const report = JSON.stringify({ ...about, quick, results }, null, 2);
+  if (typeof json === 'string') await writeFile(json, `${report}\n`);
+  console.log(json === true ? report : table(results, about));
+  const beyond = missed(results, idle);
+  for (const name of beyond) console.error(`beyond its bar: ${name}`);
+  return beyond.length === 0 ? 0 : 1;
 }
 
-process.exitCode = await run(process.env.MNEME_TEST_DATABASE_URL, process.argv.includes('--json'));
+await new Command('bench')
+  .description('Measures what the product does against the least that is needed for it, in the same run.')
+  .argument('[names...]', `which: ${Object.keys(benches).join(', ')}; all without a name`)
+  .option('--quick', 'few rounds on little data', false)
+  .option('--json [file]', 'writes JSON to a file, or prints it')
+  .action(async (names: string[], wanted: Wanted) => {
+    process.exitCode = await run(names, wanted, process.env.MNEME_TEST_DATABASE_URL);
+  })
+  .parseAsync();
