@@ -42,8 +42,8 @@ describe('the consumer of erasures', () => {
     await made.start();
     return made;
   };
-  const erase = async (memory: string) =>
-    log.append(`mneme_procedure-${team}_${memory}`, [{ id: randomUUID(), type: 'ProcedureErased', data: '{}', metadata: '{}' }], {
+  const erase = async (memory: string, kind = 'procedure', type = 'ProcedureErased') =>
+    log.append(`mneme_${kind}-${team}_${memory}`, [{ id: randomUUID(), type, data: '{}', metadata: '{}' }], {
       expected: 'no_stream',
     });
   const state = async (memory: string) => (await keys.fetch([{ team, owner: memory }])).get({ team, owner: memory }).state;
@@ -64,6 +64,19 @@ describe('the consumer of erasures', () => {
     await until(() => made.level);
     expect(await state(memory)).toBe('erased');
     expect(await cachedVectors(memory)).toBe(0);
+  });
+
+  it.each([
+    ['evidence', 'EvidenceErased'],
+    ['source', 'SourceErased'],
+  ])('does so for a memory of the kind %s', async (kind, type) => {
+    const memory = randomUUID();
+    await keys.provision(team, [memory]);
+    await database.query(`INSERT INTO mneme.vector_cache VALUES ('${team}', 'hmac', 'contract', '${memory}', '[1,2,3]')`);
+    await erase(memory, kind, type);
+    const made = await consumer();
+    await until(() => made.level);
+    expect([await state(memory), await cachedVectors(memory)]).toEqual(['erased', 0]);
   });
 
   it('leaves the keys of other memories alone', async () => {

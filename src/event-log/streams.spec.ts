@@ -112,6 +112,68 @@ describe('streams', () => {
     });
   });
 
+  describe('many at once', () => {
+    const appends = async (ids: readonly string[], text = 'x') =>
+      Promise.all(ids.map(async (id) => ({ stream: await load(id), events: [noteTaken(id, text)], context: contextOf() })));
+    const newIds = () => [newCommandId(), newCommandId(), newCommandId()] as const;
+    const texts = async (id: string) =>
+      (await load(id)).events.map(({ data }) => (data.type === 'NoteTaken' && 'text' in data.sealed ? data.sealed.text : ''));
+
+    it('take what was appended to each, in the order given', async () => {
+      const ids = newIds();
+      const outcomes = await notes.streams.appendMany(await appends(ids));
+      expect(outcomes).toEqual(ids.map(() => ({ appended: { revision: 0n, position: expect.any(BigInt) as bigint } })));
+      for (const id of ids) {
+        expect(await texts(id)).toEqual(['x']);
+        expect(verifyChain(await notes.stored(id))).toBeUndefined();
+      }
+    });
+
+    it('are none when there is nothing to append', async () => expect(await notes.streams.appendMany([])).toEqual([]));
+
+    it('go on where one was decided on an older state, or cannot be encoded', async () => {
+      const [stale, unencodable, fine] = newIds();
+      const [first, second, third] = await appends([stale, unencodable, fine], 'late');
+      if (!first || !second || !third) throw new Error('three streams, three appends');
+      await notes.streams.append(await load(stale), [noteTaken(stale, 'first')], contextOf());
+      const broken = { ...second, events: [{ ...noteTaken(unencodable, 'x'), pages: Number.NaN }] };
+      const outcomes = await notes.streams.appendMany([first, broken, third]);
+      expect(outcomes).toMatchObject([
+        { error: { code: 'wrong_expected_revision' } },
+        { error: { code: 'event_not_encodable' } },
+        { appended: { revision: 0n } },
+      ]);
+      expect([await texts(stale), await texts(unencodable), await texts(fine)]).toEqual([['first'], [], ['late']]);
+    });
+
+    it('tell a run of a command that the events of its other run are not its own', async () => {
+      const id = newCommandId();
+      const stream = await load(id);
+      const context = contextOf();
+      await notes.streams.append(stream, [noteTaken(id, 'first run')], context);
+      const outcomes = await notes.streams.appendMany([{ stream, events: [noteTaken(id, 'second run')], context }]);
+      expect(outcomes).toMatchObject([{ error: { code: 'wrong_expected_revision' } }]);
+    });
+
+    it.each(['lost_request', 'lost_answer'] as const)('send again the one whose outcome is unknown (%s)', async (fault) => {
+      const ids = newIds();
+      notes.log.next(fault);
+      expect(await notes.streams.appendMany(await appends(ids))).toMatchObject(ids.map(() => ({ appended: { revision: 0n } })));
+      for (const id of ids) expect(await texts(id)).toEqual(['x']);
+    });
+
+    it('say of each that could not be sent that it was not', async () => {
+      const ids = newIds();
+      notes.log.next('unreachable');
+      const outcomes = await notes.streams.appendMany(await appends(ids));
+      expect(outcomes).toMatchObject([
+        { error: { code: 'log_unavailable' } },
+        { appended: { revision: 0n } },
+        { appended: { revision: 0n } },
+      ]);
+    });
+  });
+
   it('do not send again what certainly did not arrive', async () => {
     const id = newCommandId();
     const loaded = await load(id);

@@ -61,8 +61,17 @@ export class FaultyLog extends EventLog {
     }
   }
 
-  appendMany(appends: readonly Append[]): Promise<AppendOutcome[]> {
-    return this.log.appendMany(appends);
+  /** Faults happen to one append of many as to a single one. */
+  async appendMany(appends: readonly Append[]): Promise<AppendOutcome[]> {
+    if (this.faults.length === 0) return this.log.appendMany(appends);
+    return Promise.all(
+      appends.map(({ stream, events, expected }) =>
+        this.append(stream, events, { expected }).then(
+          (appended) => ({ appended }),
+          (error: unknown) => ({ error: error as Error }),
+        ),
+      ),
+    );
   }
 
   async *readStream(stream: string, options?: { from?: bigint; limit?: number }): AsyncIterable<StoredEvent> {
