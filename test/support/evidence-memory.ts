@@ -1,4 +1,3 @@
-import { documentAnchors } from '../../src/ranking/anchors/anchors.js';
 import type { CollectionStatistics } from '../../src/ranking/evidence/bm25.js';
 import type {
   CandidateFacts,
@@ -13,7 +12,7 @@ import type {
   About,
 } from '../../src/ranking/evidence/evidence-reads.js';
 import type { PostingsPlan } from '../../src/ranking/evidence/postings-plan.js';
-import { searchableText } from '../../src/ranking/evidence/searchable-text.js';
+import { evidenceAnchors, searchableText } from '../../src/ranking/evidence/searchable-text.js';
 import { textSignals } from '../../src/ranking/evidence/text-signals.js';
 import { nameWords } from '../../src/ranking/query/named-authors.js';
 import { analyse, termFrequencies } from '../../src/ranking/text/analyse.js';
@@ -145,7 +144,7 @@ export class EvidenceInMemory implements EvidenceReads {
       searchable,
       length: analysis.length,
       frequencies: termFrequencies(analysis),
-      anchors: new Set(documentAnchors(searchable)),
+      anchors: new Set(evidenceAnchors(namesOf(item), searchable)),
     };
   }
 

@@ -11,7 +11,7 @@ import { type PostingsPlan } from './postings-plan.js';
  * never two at once, so that one connection and one snapshot serve:
  *
  * 1. `authorsNamed` (only for profiles with context)
- * 2. `exact`, when the question has ids, keys or ranking anchors to look for
+ * 2. `exact`, for the question as a whole and what in it may be an id, a key or an anchor
  * 3. `statistics`, then `postings`, when it has terms
  * 4. `nearest`, when there is a vector of the question
  * 5. `nearest` again, or `postings`, among what named authors said and what happened at the asked time
@@ -57,7 +57,7 @@ export interface QueryVector {
 
 /** Which of the eligible evidence a query may return. */
 export interface Gate {
-  /** Values of hard anchors: evidence must have every one of them itself. Empty: no such demand. */
+  /** Values of hard anchors: evidence must have every one of them itself (see `evidenceAnchors`). Empty: no such demand. */
   readonly anchors: readonly string[];
   /** Only what one of these authors said; empty or missing: anybody. */
   readonly authors?: readonly string[] | undefined;

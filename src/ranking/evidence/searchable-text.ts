@@ -1,3 +1,5 @@
+import { documentAnchors } from '../anchors/anchors.js';
+
 /** The text under which evidence is found: its content, and its metadata, because identifiers often stand only there. */
 export function searchableText(content: string, metadata: Readonly<Record<string, string | number | boolean | null>>): string {
   const lines = Object.entries(metadata).flatMap(([key, value]) => (value === null ? [] : [metadataLine(key, value)]));
@@ -11,3 +13,10 @@ function metadataLine(key: string, value: string | number | boolean): string {
   if (reference === undefined || !/^#?\d{1,9}$/.test(String(value))) return line;
   return `${line}\n${/^issue$/i.test(reference) ? 'issue' : 'PR'} #${String(value).replace('#', '')}`;
 }
+
+/**
+ * Anchors of evidence: those of its text, and those that it is called by (its id, external ids, source key), so that a
+ * question which names evidence by its id is not refused by the evidence itself.
+ */
+export const evidenceAnchors = (names: readonly string[], searchable: string): string[] =>
+  documentAnchors([...names, searchable].join('\n'));
