@@ -10,7 +10,7 @@ interface SettingsOptions {
   readonly review?: boolean;
   readonly language?: string;
   readonly recording?: boolean;
-  readonly executionRetentionDays?: number | null;
+  readonly executionRetentionDays?: number | 'off';
 }
 
 /** Teams: create, list, settings. */
@@ -49,9 +49,9 @@ function onOrOff(text: string): boolean {
   return text === 'on';
 }
 
-/** The range is the service's to say. */
-function daysOrOff(text: string): number | null {
-  if (text === 'off') return null;
+/** The range is the service's to say. Not null for off, which the parser takes for no value. */
+function daysOrOff(text: string): number | 'off' {
+  if (text === 'off') return text;
   if (!/^[0-9]{1,9}$/.test(text)) throw new InvalidArgumentError('Say a number of days, or off.');
   return Number(text);
 }
@@ -59,7 +59,9 @@ function daysOrOff(text: string): number | null {
 /** Settings under the names of the API. */
 const bodyOf = ({ executionRetentionDays, ...settings }: SettingsOptions): object => ({
   ...settings,
-  ...(executionRetentionDays !== undefined && { execution_retention_days: executionRetentionDays }),
+  ...(executionRetentionDays !== undefined && {
+    execution_retention_days: executionRetentionDays === 'off' ? null : executionRetentionDays,
+  }),
 });
 
 async function create(

@@ -66,6 +66,19 @@ describe('operating the service', () => {
     expect(text).not.toContain(team.id);
   });
 
+  it('is degraded, and never unavailable, when a reactor has stopped', async () => {
+    const { database } = service.infrastructure;
+    const health = async () => {
+      const { status, body } = await service.anonymous.get<{ status: string; reactors: { state: string }[] }>('/health/ready');
+      return [status, body.status, body.reactors.map(({ state }) => state)];
+    };
+    await database.query(`UPDATE mneme.reactors SET last_error = 'Error, at NoteTaken in position 3'`);
+    expect(await health()).toEqual([200, 'degraded', ['stopped']]);
+    expect(await metrics()).toContain('mneme_reactor_stopped{reactor="execution_retention"} 1');
+    await database.query('UPDATE mneme.reactors SET last_error = NULL');
+    expect(await health()).toEqual([200, 'ready', ['caught_up']]);
+  });
+
   it('describes itself, every operation under a name of its own', async () => {
     const { body } = await service.anonymous.get<{
       openapi: string;

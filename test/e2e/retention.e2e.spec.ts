@@ -78,6 +78,10 @@ describe('the retention of runs', () => {
     const events = await prunings(procedure);
     expect(events.map(({ data: { before } }) => before)).toEqual([daysAgo(30)]);
     expect(events[0]?.metadata).toMatchObject({ causationDepth: 1, profile: undefined, apiKey: undefined });
+    const metrics = await (await fetch(`${service.url}/metrics`)).text();
+    expect(metrics).toContain('mneme_reactor_commands_total{reactor="execution_retention",outcome="appended"} 1');
+    const { body } = await team.client.get<{ events: { type: string; author: unknown }[] }>(`/v1/procedures/${procedure}/trace`);
+    expect(JSON.stringify(body)).toContain('ExecutionsPruned');
   });
 
   it('takes each verdict when its time has come, and not before', async () => {
