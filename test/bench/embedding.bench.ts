@@ -1,20 +1,21 @@
 import { BundledEmbedder } from '../../src/embedding/bundled.embedder.js';
 import { embedAll } from '../../src/embedding/embedding-check.js';
-import { median, rate, type BenchResult } from './bench.js';
+import { median, rate, type BenchOptions, type BenchResult } from './bench.js';
 
-const rounds = 5;
 /** As the embedding worker takes them. */
 const batchSize = 16;
-const batches = 6;
+const batches = 3;
+
+const roundsOf = ({ quick }: BenchOptions): number => (quick ? 1 : 5);
 
 /** A thread of the model keeps a processor busy, so that a second one gains nothing where no processor is idle. */
-export async function embeddingBench(): Promise<BenchResult[]> {
+export async function embeddingBench(options: BenchOptions): Promise<BenchResult[]> {
   const one = new BundledEmbedder({ workers: 1 });
   const two = new BundledEmbedder({ workers: 2 });
   try {
     return [
-      await compared('questions of about 60 characters', question, one, two),
-      await compared('texts of about 900 characters', text, one, two),
+      await compared('questions of about 60 characters', question, one, two, roundsOf(options)),
+      await compared('texts of about 400 characters', text, one, two, roundsOf(options)),
     ];
   } finally {
     await one.close();
@@ -27,6 +28,7 @@ async function compared(
   make: (index: number) => string,
   one: BundledEmbedder,
   two: BundledEmbedder,
+  rounds: number,
 ): Promise<BenchResult> {
   const single: number[] = [];
   const double: number[] = [];
@@ -51,4 +53,4 @@ const embedded = (embedder: BundledEmbedder, texts: readonly string[]): Promise<
 
 const question = (index: number): string => `How do I give customer ${index} the money back for order ${index * 7}?`;
 
-const text = (index: number): string => Array.from({ length: 15 }, (_, part) => question(index * 100 + part)).join(' ');
+const text = (index: number): string => Array.from({ length: 7 }, (_, part) => question(index * 100 + part)).join(' ');

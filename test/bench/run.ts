@@ -3,6 +3,7 @@ import { loadavg } from 'node:os';
 import { Command } from 'commander';
 import { appendBench } from './append.bench.js';
 import { onNewDatabase, type Bench, type BenchOptions, type BenchResult } from './bench.js';
+import { embeddingBench } from './embedding.bench.js';
 import { eventStoreDbBench } from './eventstoredb.bench.js';
 import { recallBench } from './recall.bench.js';
 import { replayBench } from './replay.bench.js';
@@ -13,6 +14,7 @@ const benches: Readonly<Record<string, Bench>> = {
   append: appendBench,
   replay: replayBench,
   recall: recallBench,
+  embedding: (_, options) => embeddingBench(options),
   eventstoredb: (_, options) => eventStoreDbBench(options),
 };
 
