@@ -78,13 +78,20 @@ export function listEvidence(queries: Queries, filter: EvidenceFilter): Promise<
           ],
     ),
     ...(filter.before === undefined ? [] : [`e.position < ${parameter(filter.before)}`]),
-    ...(filter.eligible === undefined ? [] : [`${filter.eligible ? '' : 'NOT '}${eligible({ evidence: 'e', validAt: '$2' })}`]),
+    ...eligibility(filter),
   ];
   return queries.query<EvidenceDetails>(
     `${details('$2')} WHERE ${conditions.join(' AND ')} ORDER BY e.position DESC LIMIT $3`,
     values,
   );
 }
+
+/**
+ * Asked row by row (`IS`), as the page is read from its index. As joins, which the planner makes of a bare condition, it read
+ * the whole table and sorted it: it keeps no statistics of texts, and took nearly every row for not current.
+ */
+const eligibility = ({ eligible: wanted }: EvidenceFilter): string[] =>
+  wanted === undefined ? [] : [`${eligible({ evidence: 'e', validAt: '$2' })} IS ${wanted ? 'TRUE' : 'FALSE'}`];
 
 const equalities = (filter: EvidenceFilter): [column: keyof EvidenceRow, value: unknown][] => [
   ['scope', filter.scope],

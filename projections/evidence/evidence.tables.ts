@@ -83,6 +83,7 @@ export const evidence = table<EvidenceRow>({
   history: ['status', 'replacement_id'],
   indexes: [
     ['team_id', 'position'],
+    ['team_id', 'scope', 'position'],
     ['team_id', 'source_id', 'position'],
     ['team_id', 'source_key'],
     ['team_id', 'group_name', 'sequence'],
