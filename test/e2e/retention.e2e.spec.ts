@@ -4,7 +4,7 @@ import type { RunningService } from '../../src/service.js';
 import { startService } from '../../src/service.js';
 import { TestClock } from '../support/clock.js';
 import { freshDatabase } from '../support/database.js';
-import { eventLogSettings } from '../support/event-log-of-this-run.js';
+import { eventLogSettings, stopEventLogOfThisRun } from '../support/event-log-of-this-run.js';
 import { Client } from '../support/http.js';
 import { ReactorDatabase, until } from '../support/reactor-stage.js';
 import type { Remembered } from '../support/remember.js';
@@ -270,6 +270,7 @@ describe('a service that dies between the append and the removal of the timer', 
   });
   afterAll(async () => {
     await running?.stop();
+    await stopEventLogOfThisRun();
     await database.close();
   });
 
