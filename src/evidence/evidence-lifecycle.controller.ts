@@ -7,7 +7,7 @@ import { Operation } from '../http/openapi.js';
 import { Receipt } from '../http/receipts.js';
 import { Id } from '../http/validation/id.js';
 import { ChangeEvidence, type EvidenceChange } from './change-evidence.handler.js';
-import { ReasonRequest, SupersedeRequest } from './evidence-requests.js';
+import { EvidenceReasonRequest, SupersedeRequest } from './evidence-requests.js';
 import { EvidenceReceiptResponse } from './evidence-responses.js';
 
 /** A change of one piece of evidence. */
@@ -39,26 +39,41 @@ export class EvidenceLifecycleController {
     @Command() command: HttpCommand,
     @TeamActor() actor: TeamActor,
     @Id() id: string,
-    @Body() { reason }: ReasonRequest,
+    @Body() { reason }: EvidenceReasonRequest,
   ) {
     return this.change(command, { type: 'Quarantine', evidence_id: id, reason, admin: isAdmin(actor) });
   }
 
   @Change('release', 'release_evidence', 'Give quarantined evidence back the status it had')
   @RequireScope('memory:write')
-  release(@Command() command: HttpCommand, @TeamActor() actor: TeamActor, @Id() id: string, @Body() { reason }: ReasonRequest) {
+  release(
+    @Command() command: HttpCommand,
+    @TeamActor() actor: TeamActor,
+    @Id() id: string,
+    @Body() { reason }: EvidenceReasonRequest,
+  ) {
     return this.change(command, { type: 'Release', evidence_id: id, reason, admin: isAdmin(actor) });
   }
 
   @Change('announce-supersession', 'announce_supersession', 'Take evidence out of recall because its replacement is on its way')
   @RequireScope('memory:write', 'admin')
-  announce(@Command() command: HttpCommand, @TeamActor() actor: TeamActor, @Id() id: string, @Body() { reason }: ReasonRequest) {
+  announce(
+    @Command() command: HttpCommand,
+    @TeamActor() actor: TeamActor,
+    @Id() id: string,
+    @Body() { reason }: EvidenceReasonRequest,
+  ) {
     return this.change(command, { type: 'AnnounceSupersession', evidence_id: id, reason, admin: isAdmin(actor) });
   }
 
   @Change('withdraw-supersession', 'withdraw_supersession', 'Bring back evidence whose replacement does not come')
   @RequireScope('memory:write', 'admin')
-  withdraw(@Command() command: HttpCommand, @TeamActor() actor: TeamActor, @Id() id: string, @Body() { reason }: ReasonRequest) {
+  withdraw(
+    @Command() command: HttpCommand,
+    @TeamActor() actor: TeamActor,
+    @Id() id: string,
+    @Body() { reason }: EvidenceReasonRequest,
+  ) {
     return this.change(command, { type: 'WithdrawSupersession', evidence_id: id, reason, admin: isAdmin(actor) });
   }
 
@@ -75,7 +90,12 @@ export class EvidenceLifecycleController {
 
   @Change('retract', 'retract_evidence', 'Take evidence back, for good')
   @RequireScope('memory:write', 'admin')
-  retract(@Command() command: HttpCommand, @TeamActor() actor: TeamActor, @Id() id: string, @Body() { reason }: ReasonRequest) {
+  retract(
+    @Command() command: HttpCommand,
+    @TeamActor() actor: TeamActor,
+    @Id() id: string,
+    @Body() { reason }: EvidenceReasonRequest,
+  ) {
     return this.change(command, { type: 'Retract', evidence_id: id, reason, admin: isAdmin(actor) });
   }
 

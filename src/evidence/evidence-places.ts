@@ -96,7 +96,7 @@ const isOf = <Event extends DomainEvent>({ events }: LoadedStream<Event>, { comm
   events.some(({ metadata }) => metadata.causationId === commandId);
 
 /** What is left out stands as an empty text, which none of them can be. */
-function naturalKey(owner: string | undefined, source_id: string | null, { facts, content }: EvidenceInput): string[] {
+export function naturalKey(owner: string | undefined, source_id: string | null, { facts, content }: EvidenceInput): string[] {
   const { sequence, occurred_at } = facts;
   const { scope, source_revision, group, author, content: text } = content;
   const optional = [owner, source_id, source_revision, group, sequence, author, occurred_at];

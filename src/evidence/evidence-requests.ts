@@ -111,13 +111,13 @@ export class RememberBatchRequest {
   items!: BatchItemRequest[];
 }
 
-export class ReasonRequest {
+export class EvidenceReasonRequest {
   @Optional()
   @CodePoints(1, limits.reason, { description: 'Why; kept with the event and erased with the evidence.' })
   reason?: string;
 }
 
-export class SupersedeRequest extends ReasonRequest {
+export class SupersedeRequest extends EvidenceReasonRequest {
   @Uuid({ description: 'Current evidence of the same owner.' })
   replacement_id!: string;
 }
