@@ -89,7 +89,7 @@ export class ExecutionResponse {
   @ApiProperty({ description: 'Version for If-Match.' }) revision!: number;
 }
 
-class EvidenceResponse {
+class RunsBehindResponse {
   @ApiProperty() runs!: number;
   @ApiProperty() judged_runs!: number;
   @ApiProperty({ description: 'Whether the rate started from the parent’s rather than from 0.5.' }) uses_parent_prior!: boolean;
@@ -102,7 +102,7 @@ export class ProcedureMatchResponse {
   @ApiProperty() success_rate!: number;
   @ApiProperty() freshness!: number;
   @ApiProperty() total!: number;
-  @ApiProperty() evidence!: EvidenceResponse;
+  @ApiProperty() evidence!: RunsBehindResponse;
   @ApiProperty({ description: 'Similarity, 0 to 1.' }) relevance_score!: number;
   @ApiProperty({ description: 'The total; diagnostic.' }) ranking_score!: number;
   @ApiProperty() memory_confidence!: number;
