@@ -84,7 +84,7 @@ class Replay {
     return {
       recalled: await recall.execute(new RecallProcedures(team, input, signal, asOf)).then(({ matches, ...counts }) => ({
         ...counts,
-        matches: matches.map(({ id, score, evidence }) => ({ id, score, evidence })),
+        matches: matches.map(({ id, score, evidence, row }) => ({ id, score, evidence, status: row.status })),
       })),
       listed: await list.execute(new ListProcedures(all, asOf)),
       active: await list.execute(new ListProcedures({ ...all, status: 'active' }, asOf)),
