@@ -3,6 +3,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
 import { startTestService, type TestService } from '../../test/support/service.js';
 import { Client } from '../../test/support/http.js';
 import { AppModule } from '../app.module.js';
@@ -127,6 +128,15 @@ describe('the HTTP application', () => {
   const send = (method: string, path: string, body: string | Buffer | undefined, headers: Record<string, string> = {}) =>
     fetch(`${client.url}${path}`, { method, headers, ...(body === undefined ? {} : { body }) });
   const json = { 'content-type': 'application/json' };
+  /** Everything that comes back until the other side closes. */
+  const overSocket = async (text: string): Promise<string> => {
+    const socket = connect(Number(new URL(client.url).port), '127.0.0.1');
+    let received = '';
+    socket.on('data', (chunk: Buffer) => (received += chunk.toString()));
+    socket.write(text);
+    await once(socket, 'close');
+    return received;
+  };
 
   describe('answers with a problem', () => {
     const problem = async (response: Response) => {
@@ -171,6 +181,30 @@ describe('the HTTP application', () => {
         { 'content-type': 'application/x-www-form-urlencoded' },
         [415, 'unsupported_media_type', undefined],
       ],
+      [
+        'a body that is compressed',
+        'POST',
+        '/probe/echo',
+        gzipSync('{"text":"hunter2"}'),
+        { ...json, 'content-encoding': 'gzip' },
+        [415, 'unsupported_media_type', undefined],
+      ],
+      [
+        'a body that says it is compressed and is not',
+        'POST',
+        '/probe/echo',
+        '{"text":"hunter2"}',
+        { ...json, 'content-encoding': 'br' },
+        [415, 'unsupported_media_type', undefined],
+      ],
+      [
+        'a number that would lose digits',
+        'POST',
+        '/probe/echo',
+        '{"graph":{"order":9007199254740993}}',
+        json,
+        [422, 'number_not_exact', 'graph'],
+      ],
       ['an unknown field', 'POST', '/probe/echo', '{"txet":"hunter2"}', json, [400, 'unknown_field', 'txet']],
       [
         'a key that is no plain data',
@@ -208,6 +242,13 @@ describe('the HTTP application', () => {
       expect(body).not.toContain(secret);
     });
 
+    it('to a request without a host, which HTTP/1.1 asks for', async () => {
+      expect(await overSocket('GET /probe/quick HTTP/1.1\r\nconnection: close\r\n\r\n')).toMatch(
+        /^HTTP\/1\.1 400 [^]*application\/problem\+json[^]*"code":"malformed_request"/,
+      );
+      expect(await overSocket('GET /probe/quick HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 /);
+    });
+
     it('to headers beyond measure', async () => {
       const socket = connect(Number(new URL(client.url).port), '127.0.0.1');
       socket.write(`GET /probe/quick HTTP/1.1\r\nhost: x\r\nx-long: ${'x'.repeat(20_000)}\r\n\r\n`);
@@ -216,6 +257,16 @@ describe('the HTTP application', () => {
       expect(chunk.toString()).toMatch(/^HTTP\/1\.1 431 /);
       expect(chunk.toString()).toContain('"code":"headers_too_large"');
     });
+  });
+
+  it('answers a request with an expectation that nobody knows', async () => {
+    const asked = 'GET /probe/quick HTTP/1.1\r\nhost: x\r\nexpect: miracles\r\nconnection: close\r\n\r\n';
+    expect(await overSocket(asked)).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  it('writes no answer to nonsense into the place of one that is owed', async () => {
+    const slow = 'GET /probe/wait HTTP/1.1\r\nhost: x\r\n\r\n';
+    expect(await overSocket(`${slow}hunter2 hunter2\r\n\r\n`)).toBe('');
   });
 
   it('takes a POST without a body, with and without a content type', async () => {
@@ -294,6 +345,16 @@ describe('the HTTP application', () => {
       expect(await logged('/probe/wait')).toMatchObject({ status: 499 });
       await sleep(50);
       expect(aborted).toContain('wait');
+      expect(lines).toHaveLength(1);
+    });
+
+    it('cut off in the middle of its body is no fault, and is logged as 499', async () => {
+      const socket = connect(Number(new URL(client.url).port), '127.0.0.1');
+      socket.write('POST /probe/echo HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{"te');
+      await sleep(50);
+      socket.destroy();
+      expect(await logged('/probe/echo')).toMatchObject({ level: 'info', status: 499 });
+      await sleep(50);
       expect(lines).toHaveLength(1);
     });
 

@@ -27,8 +27,11 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
  */
 export function acceptJson(fastify: FastifyInstance): void {
   fastify.removeAllContentTypeParsers();
-  fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body: Buffer, done) => {
+  fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, ({ headers }, body: Buffer, done) => {
     try {
+      // Nothing is unpacked: 64 KB could become 64 MB. Nor is what says that it is packed taken for what it is not.
+      if ((headers['content-encoding'] ?? 'identity') !== 'identity')
+        throw new HttpProblem(415, 'unsupported_media_type', { detail: 'Send application/json, not compressed.' });
       done(null, body.length === 0 ? undefined : parsed(body));
     } catch (error) {
       // Not the parser's words: they quote the body.

@@ -1,5 +1,5 @@
 import { FastifyAdapter } from '@nestjs/platform-fastify';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { bodyLimit } from './body.js';
@@ -40,7 +40,13 @@ export function fastifyAdapter({
     // Fastify's default is to wait for ever for a body that never comes, and nobody needs a key to send headers.
     requestTimeout: requestTimeoutMs,
     keepAliveTimeout: keepAliveMs,
-    http: { headersTimeout: headersTimeoutMs, connectionsCheckingInterval: checkingIntervalMs, maxHeaderSize },
+    http: {
+      headersTimeout: headersTimeoutMs,
+      connectionsCheckingInterval: checkingIntervalMs,
+      maxHeaderSize,
+      // Node would refuse a request without one in its own words, which are no problem; see `refuseMalformed`.
+      requireHostHeader: false,
+    },
     // Ours says so in a problem; see `refuseWhileStopping`.
     return503OnClosing: false,
     // What the router refuses before any hook or filter runs.
@@ -48,9 +54,21 @@ export function fastifyAdapter({
       sendProblem(reply, problemOf(error), request.id),
     clientErrorHandler: (error, socket) => answerBrokenHttp(error, socket),
   });
-  const { server } = adapter.getInstance();
+  const fastify = adapter.getInstance();
+  const { server } = fastify;
+  refuseMalformed(fastify);
+  // An expectation that nobody knows is no reason to refuse what can be answered; Node would, in its own words.
+  server.on('checkExpectation', (request, reply) => server.emit('request', request, reply));
   if (Number.isFinite(maxConnections)) server.maxConnections = maxConnections;
   return adapter;
+}
+
+/** What HTTP/1.1 asks of a request and Node's parser does not. */
+function refuseMalformed(fastify: FastifyInstance): void {
+  fastify.addHook('onRequest', ({ raw: { headers, httpVersion }, id }, reply, done) => {
+    if (headers.host !== undefined || httpVersion === '1.0') done();
+    else sendProblem(reply, { status: 400, code: 'malformed_request' }, id);
+  });
 }
 
 /** What Node's parser refuses, by its code: there is no request, only a socket. */
@@ -59,9 +77,11 @@ const parserErrors: Readonly<Record<string, Problem>> = {
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, code: 'request_timeout' },
 };
 
-function answerBrokenHttp({ code = '' }: NodeJS.ErrnoException, socket: Socket): void {
+function answerBrokenHttp({ code = '' }: NodeJS.ErrnoException, socket: Socket & { _httpMessage?: unknown }): void {
   if (code === 'ECONNRESET' || socket.destroyed) return;
-  if (socket.writable) {
+  // While an earlier request of the connection has no whole answer yet, the client would take ours for it. Nothing is better.
+  const owed = socket._httpMessage !== undefined && socket._httpMessage !== null;
+  if (socket.writable && !owed) {
     const problem = parserErrors[code] ?? { status: 400, code: 'malformed_request' };
     const correlationId = correlationIdOf(undefined);
     const body = JSON.stringify(problemBody(problem, correlationId));

@@ -18,7 +18,8 @@ export class ProblemFilter implements ExceptionFilter {
     const request = http.getRequest<FastifyRequest>();
     const reply = http.getResponse<FastifyReply>();
     const gone = requestSignal(reply).aborted;
-    if (gone && isAborted(error)) return; // work that was cancelled because nobody waits for it is no fault
+    // A request that was cut off in the middle was never carried out, and work that was cancelled for nobody's sake is no fault.
+    if (gone && (!request.raw.complete || isAborted(error))) return;
     const problem = problemOf(error);
     if (problem.status >= 500) {
       const facts = { correlation_id: request.id, problem: problem.code, ...errorFacts(error) };
