@@ -109,7 +109,8 @@ module.exports = {
       to: {
         path: '^src/',
         pathNot: [
-          '^src/(event-log|ranking|config)/[^/]+\\.ts$',
+          '^src/(event-log|config)/[^/]+\\.ts$',
+          '^src/ranking/',
           '^src/database/database\\.ts$',
           ...deciders,
           '^src/access/settings\\.ts$',

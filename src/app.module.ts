@@ -23,6 +23,7 @@ import { IntentExtractor } from './judging/intent-extractor.js';
 import { Metrics } from './metrics/metrics.js';
 import { EvidenceModule } from './evidence/evidence.module.js';
 import { ProceduresModule } from './procedures/procedures.module.js';
+import { RecallModule } from './recall/recall.module.js';
 import { Reactors } from './reactors/reactors.js';
 import { MemoryHistory } from './trace/memory-history.js';
 
@@ -68,6 +69,7 @@ export class AppModule {
         AccessModule,
         EvidenceModule,
         ProceduresModule,
+        RecallModule,
       ],
     };
   }

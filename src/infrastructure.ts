@@ -1,6 +1,7 @@
 import { accessProjection } from '../projections/access/access.projection.js';
 import { ProjectionEngine } from '../projections/engine/projection-engine.js';
 import { eventRefs, memoryIdsOf } from '../projections/event-refs/event-refs.projection.js';
+import { evidenceSearchProjection } from '../projections/evidence-search/evidence-search.projection.js';
 import { evidenceProjection } from '../projections/evidence/evidence.projection.js';
 import { judgedCountersProjection } from '../projections/judged-counters/judged-counters.projection.js';
 import { momentsOf } from '../projections/moments/moments.projection.js';
@@ -79,6 +80,7 @@ export type Overrides = Partial<Pick<Infrastructure, 'clock' | 'logger' | 'datab
 export const allProjections = [
   accessProjection,
   evidenceProjection,
+  evidenceSearchProjection,
   proceduresProjection,
   judgedCountersProjection,
   eventRefs(eventCatalogue.types, memoryIdsOf),

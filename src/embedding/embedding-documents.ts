@@ -25,8 +25,16 @@ export const procedureDocuments: EmbeddingDocuments = {
   recordedAt: 'source.remembered_at',
 };
 
+export const evidenceDocuments: EmbeddingDocuments = {
+  table: 'evidence_vectors',
+  idColumn: 'evidence_id',
+  source: 'evidence',
+  text: 'source.content',
+  recordedAt: 'source.recorded_at',
+};
+
 /** All kinds of documents that get vectors. */
-export const embeddingDocuments: readonly EmbeddingDocuments[] = [procedureDocuments];
+export const embeddingDocuments: readonly EmbeddingDocuments[] = [procedureDocuments, evidenceDocuments];
 
 /** A document without a vector of the active contract. */
 export interface PendingDocument {

@@ -63,6 +63,13 @@ export class Metrics {
     registers: [this.registry],
   });
 
+  readonly recallDegraded = new Counter({
+    name: 'mneme_recall_degraded_total',
+    help: 'Recalls answered without a branch that failed and is optional, by branch.',
+    labelNames: ['recall', 'branch'],
+    registers: [this.registry],
+  });
+
   readonly logErrors = new Counter({
     name: 'mneme_event_log_errors_total',
     help: 'Reads, appends and subscriptions that failed, by operation and code.',
