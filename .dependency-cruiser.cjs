@@ -89,9 +89,9 @@ module.exports = {
     },
     {
       name: 'what-lies-below-knows-no-slice',
-      comment: 'Log, database, HTTP, ranking and the like serve every slice alike.',
+      comment: 'Log, database, HTTP, ranking and the like serve every slice alike. The recalls stand above the slices they ask.',
       severity: 'error',
-      from: { path: '^src/', pathNot: [sliceFolder, ...composition, spec] },
+      from: { path: '^src/', pathNot: [sliceFolder, '^src/recall/recall', ...composition, spec] },
       to: { path: sliceFolder, pathNot: publicFiles },
     },
     {
