@@ -26,6 +26,8 @@ describe('operating the service', () => {
     expect(ready.body.projections.map(({ name }) => name).sort()).toEqual([
       'access',
       'event_refs',
+      'evidence',
+      'evidence_search',
       'judged_counters',
       'moments',
       'procedures',
