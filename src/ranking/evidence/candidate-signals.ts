@@ -18,7 +18,6 @@ export interface SignalContext {
   readonly statistics: CollectionStatistics;
   /** When the newest of the candidates happened; undefined when none has a time. */
   readonly newest: number | undefined;
-  readonly briefTerms: number;
 }
 
 /** How strongly each adjustment applies to a candidate. */
@@ -36,7 +35,6 @@ export function candidateSignals(facts: CandidateFacts, context: SignalContext):
     named_author: facts.author !== null && query.authors.includes(facts.author) ? 1 : 0,
     tells_time: query.asksTime && facts.tellsTime ? 1 : 0,
     only_asks: facts.asks ? 1 : 0,
-    brevity: 2 ** (-facts.length / context.briefTerms),
   };
 }
 

@@ -81,7 +81,6 @@ function rankFound(found: Found, profile: EvidenceProfile): RankedEvidence[] {
     query: found.query,
     statistics: found.statistics,
     newest: newestOf(found.candidates),
-    briefTerms: profile.briefTerms,
   };
   const greatest = greatestFused(profile);
   const ranked = fused.flatMap((one): RankedEvidence[] => {

@@ -103,16 +103,15 @@ describe('a profile', () => {
     ['pool.least must not exceed pool.most', { pool: { perResult: 6, least: 100, most: 60 } }],
     ['context.answering must be a number from 1 to 3', { context: { ...balancedProfile.context, answering: 5 } }],
     ['gains.phrase must be a number from 0 to 1', { gains: { ...balancedProfile.gains, phrase: -0.1 } }],
-    ['gains.brevity must be a number from -0.5 to 0', { gains: { ...balancedProfile.gains, brevity: 0.1 } }],
+    ['gains.only_asks must be a number from -0.5 to 0', { gains: { ...balancedProfile.gains, only_asks: 0.1 } }],
     ['gains: there is no tier', { gains: { ...balancedProfile.gains, tier: 1 } }],
-    ['briefTerms must be a number from 0.1 to 1000', { briefTerms: 0 }],
     ['issueKeys must be hard or ranking', { issueKeys: 'never' }],
   ])('is refused: %s', (problem, changes) => {
     expect(with_(changes)).toEqual([problem]);
   });
 
   it('is told everything that is wrong with it at once', () => {
-    expect(with_({ version: 0, briefTerms: 0, bm25: { k1: 1, b: 2 } })).toHaveLength(3);
+    expect(with_({ version: 0, issueKeys: 'never', bm25: { k1: 1, b: 2 } })).toHaveLength(3);
   });
 
   it('has a gain for every adjustment', () => {

@@ -40,8 +40,6 @@ export interface EvidenceProfile {
   readonly pool: PoolRule;
   readonly context: ContextRule;
   readonly gains: AdjustmentGains;
-  /** Terms: a text of this length is held back by half of the `brevity` gain, one of twice this length by a quarter. */
-  readonly briefTerms: number;
   readonly issueKeys: IssueKeyRule;
 }
 
@@ -59,7 +57,6 @@ const noGains: AdjustmentGains = {
   named_author: 0,
   tells_time: 0,
   only_asks: 0,
-  brevity: 0,
 };
 
 /** The plain ranking: reciprocal ranks of exact, text and vector, then what the question itself says. */
@@ -81,7 +78,6 @@ export const evidenceProfile: EvidenceProfile = {
     currentness: 0.2,
     temporal_intent: 0.5,
   },
-  briefTerms: 4,
   issueKeys: 'hard',
 };
 
@@ -105,9 +101,7 @@ export const balancedProfile: EvidenceProfile = {
     named_author: 0.5,
     tells_time: 0.2,
     only_asks: -0.1,
-    brevity: -0.5,
   },
-  briefTerms: 2,
   issueKeys: 'hard',
 };
 
@@ -137,7 +131,7 @@ const poolRanges: Readonly<Record<keyof PoolRule, Range>> = {
   most: { from: 1, to: 200 },
 };
 /** What a weak signal may do; lowering is for signals that speak against evidence. */
-const lowering: readonly string[] = ['only_asks', 'brevity'];
+const lowering: readonly string[] = ['only_asks'];
 
 /** Every rule a profile breaks, in words, each beginning with the field; empty when it is valid. */
 export function profileProblems(profile: EvidenceProfile): string[] {
@@ -155,7 +149,6 @@ export function profileProblems(profile: EvidenceProfile): string[] {
     ...ranged('context', profile.context, contextRanges, ['groupBest']),
     ...adjustments.flatMap((name) => outside(`gains.${name}`, profile.gains[name], gainRange(name))),
     ...unknownNames('gains', profile.gains, adjustments),
-    ...outside('briefTerms', profile.briefTerms, { from: 0.1, to: 1_000 }),
     ...(['hard', 'ranking'].includes(profile.issueKeys) ? [] : ['issueKeys must be hard or ranking']),
   ];
 }

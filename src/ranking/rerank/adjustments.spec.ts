@@ -18,7 +18,7 @@ describe('adjustments', () => {
   });
 
   it('that do not apply are not listed', () => {
-    expect(adjust(2, { phrase: 0 }, gains({ phrase: 0.2, brevity: -0.5 }))).toEqual({ score: 2, applied: [] });
+    expect(adjust(2, { phrase: 0 }, gains({ phrase: 0.2 }))).toEqual({ score: 2, applied: [] });
   });
 
   it('make nothing relevant by themselves', () => {

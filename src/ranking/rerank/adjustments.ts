@@ -10,7 +10,6 @@ export const adjustments = [
   'named_author',
   'tells_time',
   'only_asks',
-  'brevity',
 ] as const;
 export type AdjustmentName = (typeof adjustments)[number];
 
