@@ -86,7 +86,7 @@ export const configurationPage = (all: readonly SettingView[]): string =>
   [
     '# Configuration',
     '',
-    'Settings are environment variables. `MNEME_CONFIG_FILE` names a file of `NAME=value` lines that fills in what the environment leaves out. An unknown `MNEME_*` variable, or a value outside its range, stops start-up with a message that names it; only `MNEME_TEST_*` is left to tests. An empty value counts as unset.',
+    'Settings are environment variables. `MNEME_CONFIG_FILE` names a file of `NAME=value` lines (and `#` comments) that fills in what the environment leaves out. An unknown `MNEME_*` variable, anything in the file that is no setting, or a value outside its range stops start-up with a message that names it; only `MNEME_TEST_*` is left to tests. An empty value counts as unset.',
     '',
     'With `DATABASE_URL`, keep `MNEME_MASTER_KEY` somewhere safe and apart from the database: without it nothing that was remembered can be read again. Without `DATABASE_URL`, it is made at the first start and kept in the data folder.',
     '',

@@ -253,6 +253,26 @@ describe('the configuration file', () => {
   it('is checked like the environment', () =>
     expect(refusedNames({ MNEME_CONFIG_FILE: file('MNEME_PORT=x\nMNEME_PROT=80') })).toEqual(['MNEME_PROT', 'MNEME_PORT']));
 
+  it('may hold nothing but settings: here no other program’s variables are to be expected', () =>
+    expect(refusedNames({ MNEME_CONFIG_FILE: file('PORT=80\nMNEME_PORT=1\nDATABASEURL=x\nMNEME_TEST_X=1\n') }).sort()).toEqual([
+      'DATABASEURL',
+      'PORT',
+    ]));
+
+  it.each<[string, string, string]>([
+    ['a line without a value', 'MNEME_PORT=1\nMNEME_HOST 0.0.0.0\n', 'has no NAME=value in line 2'],
+    ['a line of JSON', '{"MNEME_PORT":1}', 'has no NAME=value in line 1'],
+    ['a value of two lines', 'MNEME_HOST="a\nb"', 'has no NAME=value in line 2'],
+    ['another file', 'MNEME_CONFIG_FILE=other', 'names another file, which nobody would read'],
+  ])('stops the start with %s, and does not quote it', (_, text, problem) =>
+    expect(problemsOf({ MNEME_CONFIG_FILE: file(text) })).toEqual([`MNEME_CONFIG_FILE: ${problem}`]),
+  );
+
+  it('may be written as a shell reads it', () => {
+    const text = '\n# local\n  export MNEME_HOST="0.0.0.0" # all\r\nMNEME_PORT = 2\r\n';
+    expect(readConfiguration({ MNEME_CONFIG_FILE: file(text) }).http).toMatchObject({ host: '0.0.0.0', port: 2 });
+  });
+
   it('stops the start when it cannot be read', () =>
     expect(problemsOf({ MNEME_CONFIG_FILE: join(folder, 'missing') })).toEqual(['MNEME_CONFIG_FILE: cannot be read (ENOENT)']));
 });

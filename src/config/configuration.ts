@@ -77,9 +77,11 @@ export class ConfigurationError extends Error {
  * @throws ConfigurationError naming every bad, missing and unknown setting
  */
 export function readConfiguration(environment: Readonly<Record<string, string | undefined>>): Configuration {
-  const variables = { ...fileVariables(environment.MNEME_CONFIG_FILE), ...definedVariables(environment) };
+  const file = fileVariables(environment.MNEME_CONFIG_FILE);
+  const variables = { ...file, ...definedVariables(environment) };
+  const isOurs = (name: string) => name.startsWith('MNEME_') || Object.hasOwn(file, name);
   const unknown = Object.keys(variables)
-    .filter((name) => name.startsWith('MNEME_') && !name.startsWith('MNEME_TEST_') && !Object.hasOwn(settings, name))
+    .filter((name) => isOurs(name) && !name.startsWith('MNEME_TEST_') && !Object.hasOwn(settings, name))
     .map((name) => ({ name, problem: 'there is no such setting' }));
   const { values, bad } = valuesOf(variables);
   // Whether a bad setting goes with the others is not known before it is mended.
@@ -112,14 +114,29 @@ function definedVariables(environment: Readonly<Record<string, string | undefine
   );
 }
 
+/** @throws ConfigurationError for a file that cannot be read, or has a line that `parseEnv` would pass over in silence */
 function fileVariables(file: string | undefined): Record<string, string> {
   if (!file) return {};
+  const text = textOf(file);
+  const bad = text.split(/\r?\n/).flatMap((line, index) => (settingLine.test(line) ? [] : [index + 1]));
+  if (bad.length > 0) throw fileProblem(`has no NAME=value in line ${bad.join(', ')}`);
+  const variables = definedVariables(parseEnv(text));
+  if (variables.MNEME_CONFIG_FILE !== undefined) throw fileProblem('names another file, which nobody would read');
+  return variables;
+}
+
+/** A setting, a comment, or nothing. No setting needs several lines. */
+const settingLine = /^\s*(?:(?:export\s+)?[A-Za-z_]\w*\s*=.*|#.*)?$/;
+
+function textOf(file: string): string {
   try {
-    return definedVariables(parseEnv(readFileSync(file, 'utf8')));
+    return readFileSync(file, 'utf8');
   } catch (error) {
-    throw new ConfigurationError([`MNEME_CONFIG_FILE: cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`]);
+    throw fileProblem(`cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`);
   }
 }
+
+const fileProblem = (problem: string) => new ConfigurationError([`MNEME_CONFIG_FILE: ${problem}`]);
 
 /** @param bad settings whose values are not known: they contradict none */
 function contradictions(values: Settings, bad: ReadonlySet<string>): Problem[] {
