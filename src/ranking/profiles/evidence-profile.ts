@@ -89,7 +89,7 @@ export const balancedProfile: EvidenceProfile = {
   fusion: { mode: 'convex', weights: { exact: 1, text: 0.55, vector: 0.45, context: 1 } },
   bm25: { k1: 0.9, b: 0.4 },
   pool,
-  context: { adjacent: 0.35, second: 0.2, group: 0.2, groupBest: 3, answering: 2 },
+  context: { adjacent: 0.35, second: 0.15, group: 0.2, groupBest: 3, answering: 2 },
   gains: {
     exact_match: 0.5,
     all_anchors: 0.25,
