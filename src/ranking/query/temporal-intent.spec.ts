@@ -16,21 +16,21 @@ describe('the times a question speaks of', () => {
     ['What was decided last month?', '2026-02-01', '2026-03-01'],
     ['What was decided last year?', '2025-01-01', '2026-01-01'],
     ['Where was he from 3 June 2023 to 5 June 2023?', '2023-06-03', '2023-06-06'],
-    ['What did he do the week before August 3, 2023?', '2023-07-27', '2023-08-03'],
+    ['What broke in the week before May 9, 2024?', '2024-05-02', '2024-05-09'],
   ])('in "%s" are from %s to %s', (question, from, to) => {
     expect(read(question).intents).toEqual([interval(from, to)]);
   });
 
   it('are in every year when none is named', () => {
     expect(read('Where did they go in June?').intents).toEqual([{ kind: 'calendar', month: 6, day: undefined }]);
-    expect(read('Whom did they meet on Aug 15th?').intents).toEqual([{ kind: 'calendar', month: 8, day: 15 }]);
+    expect(read('Who came on Sep 21st?').intents).toEqual([{ kind: 'calendar', month: 9, day: 21 }]);
   });
 
   it.each([
     'What was the first thing she said?',
     'Call at 10:30',
     'a second ago',
-    'the opening night',
+    'a long night',
     'build 20260628 of v1.6.4',
     '',
   ])('are none in "%s"', (question) => {

@@ -68,7 +68,7 @@ function intentOf({ start, end, text }: chrono.ParsedResult): TemporalIntent | u
   const month = start.get('month') ?? 1;
   if (!start.isCertain('year')) return { kind: 'calendar', month, day: isDay ? (start.get('day') ?? undefined) : undefined };
   const span = end ? spanOf(start, end) : spanOf(start, start);
-  // "The week before 3 August" begins on the day that the library gives.
+  // "The week before 9 May" begins on the day that the library gives.
   return /\p{L}*week\b/iu.test(text) && isDay && !end ? { ...span, to: span.from + 7 * dayMs } : span;
 }
 
