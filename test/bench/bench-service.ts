@@ -36,9 +36,11 @@ export async function newBenchTeam(url: string, operatorKey: string): Promise<Be
   }
 }
 
-/** A few words out of many, so that questions are near some procedures and far from most. */
-export const questionOf = (number: number): string =>
-  `How do I ${verbs[number % verbs.length]} the ${things[Math.floor(number / verbs.length) % things.length]} of customer group ${number}?`;
+/** Near some procedures and far from most; no two are so alike that a model takes one for the other. */
+export function questionOf(number: number): string {
+  const [verb, thing] = [verbs[number % verbs.length], things[Math.floor(number / verbs.length) % things.length]];
+  return `How do I ${verb} the ${thing} in file f${number} of shelf s${(number * 7919) % 10_007} for customer c${(number * 104_729) % 99_991}?`;
+}
 
 const verbs = ['refund', 'move', 'close', 'reopen', 'split', 'audit', 'renew', 'export'];
 const things = ['order', 'account', 'invoice', 'shipment', 'contract', 'ticket', 'licence', 'address'];

@@ -17,6 +17,8 @@ export interface BenchResult {
   readonly ceiling?: number;
   /** Least value that we accept of a machine that has nothing else to do. */
   readonly least?: number;
+  /** Largest value that we accept. */
+  readonly most?: number;
   /** What else was measured beside it. */
   readonly note?: string;
 }

@@ -21,16 +21,21 @@ export class KeepAliveClient {
     this.address = new URL(url);
   }
 
-  post(path: string, body: object = {}): Promise<Reply> {
-    const text = JSON.stringify(body);
+  close(): void {
+    this.agent.destroy();
+  }
+
+  get = (path: string): Promise<Reply> => this.send('GET', path, '');
+  post = (path: string, body: object = {}): Promise<Reply> => this.send('POST', path, JSON.stringify(body));
+
+  private send(method: string, path: string, text: string): Promise<Reply> {
     const headers = {
       authorization: `Bearer ${this.key}`,
-      'content-type': 'application/json',
-      'content-length': String(Buffer.byteLength(text)),
+      ...(text !== '' && { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(text)) }),
     };
     const { hostname, port } = this.address;
     return new Promise((resolve, reject) => {
-      const sent = request({ agent: this.agent, method: 'POST', hostname, port, path, headers }, (response) => {
+      const sent = request({ agent: this.agent, method, hostname, port, path, headers }, (response) => {
         const chunks: Buffer[] = [];
         response.on('data', (chunk: Buffer) => chunks.push(chunk));
         response.on('error', reject);
@@ -47,9 +52,5 @@ export class KeepAliveClient {
       sent.on('error', reject);
       sent.end(text);
     });
-  }
-
-  close(): void {
-    this.agent.destroy();
   }
 }

@@ -49,20 +49,20 @@ export function table(results: readonly BenchResult[], { node, postgres, process
   return `${rows.toString()}\nNode ${node}, PostgreSQL ${postgres}, ${cores} cores of ${processor}, load at the end ${load}`;
 }
 
-const limits = ({ bar, ceiling, least }: Pick<BenchResult, 'bar' | 'ceiling' | 'least'>): string =>
+const limits = ({ bar, ceiling, least, most }: Pick<BenchResult, 'bar' | 'ceiling' | 'least' | 'most'>): string =>
   [
     ...(bar === undefined ? [] : [`ratio >= ${bar.toFixed(2)}`]),
     ...(ceiling === undefined ? [] : [`ratio <= ${ceiling}`]),
     ...(least === undefined ? [] : [`>= ${large.format(least)}`]),
+    ...(most === undefined ? [] : [`<= ${large.format(most)}`]),
   ].join(', ');
 
 /** Names of the results beyond a bar. Absolute bars are of an idle machine, and count only on one. */
-export function missed(results: readonly BenchResult[], idle: boolean): string[] {
-  return results
-    .filter(
-      ({ value, ratio, bar, ceiling, least }) =>
-        (ratio !== undefined && ((bar !== undefined && ratio < bar) || (ceiling !== undefined && ratio > ceiling))) ||
-        (idle && least !== undefined && value < least),
-    )
-    .map(({ name }) => name);
-}
+export const missed = (results: readonly BenchResult[], idle: boolean): string[] =>
+  results.filter((result) => beyondRatio(result) || (idle && beyondValue(result))).map(({ name }) => name);
+
+const beyondRatio = ({ ratio, bar = 0, ceiling = Number.POSITIVE_INFINITY }: BenchResult): boolean =>
+  ratio !== undefined && (ratio < bar || ratio > ceiling);
+
+const beyondValue = ({ value, least = 0, most = Number.POSITIVE_INFINITY }: BenchResult): boolean =>
+  value < least || value > most;

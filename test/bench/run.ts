@@ -9,6 +9,7 @@ import { httpBench } from './http.bench.js';
 import { memoryBench } from './memory.bench.js';
 import { PeersNotInstalled } from './peer-packages.js';
 import { peersBench } from './peers.bench.js';
+import { rebuildUnderLoadBench } from './rebuild-under-load.bench.js';
 import { recallBench } from './recall.bench.js';
 import { replayBench } from './replay.bench.js';
 import { missed, surroundings, table } from './report.js';
@@ -19,6 +20,7 @@ const benches: Readonly<Record<string, Bench>> = {
   replay: replayBench,
   recall: recallBench,
   embedding: (_, options) => embeddingBench(options),
+  rebuild: rebuildUnderLoadBench,
   http: httpBench,
   memory: memoryBench,
   eventstoredb: (_, options) => eventStoreDbBench(options),
