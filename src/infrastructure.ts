@@ -192,7 +192,7 @@ async function openDatabase(opening: Opening): Promise<Omit<Storage, 'keys'> & {
   started.add(() => embedded.stop());
   const database = new Database(embedded.url, true, 1);
   started.add(() => database.close());
-  return { database, databaseLost: embedded.died, folder, masterKey: key };
+  return { database, databaseLost: Promise.race([embedded.died, folder.lost]), folder, masterKey: key };
 }
 
 type Events = Stage<'log' | 'logIdentity' | 'codec' | 'streams'>;

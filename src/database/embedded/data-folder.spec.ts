@@ -149,6 +149,18 @@ describe('a data folder', () => {
     });
   });
 
+  it('is lost when its lock is gone, and not when it was released', async () => {
+    const released = DataFolder.open(path);
+    const outcomes: unknown[] = [];
+    void released.lost.then((reason) => outcomes.push(reason));
+    released.release();
+    const folder = DataFolder.open(path);
+    rmSync(inside(locks()[0] ?? ''));
+    expect(await folder.lost).toMatchObject({ code: 'data_folder_lost' });
+    expect(outcomes).toEqual([]);
+    folder.release();
+  });
+
   it('leaves alone what is no lock of its own', () => {
     mkdirSync(path);
     const others = ['mneme.lock', 'mneme.0.00000000000000aa.lock', 'mneme.x.lock'];

@@ -50,6 +50,11 @@ export class DataFolder {
     return new DataFolder(path, lock);
   }
 
+  /** Resolves when the folder may be another process's by now, which this one must not outlive. */
+  get lost(): Promise<Error> {
+    return this.lock.lost;
+  }
+
   get databaseDirectory(): string {
     return join(this.path, 'postgres');
   }

@@ -13,6 +13,15 @@ export class DataFolderInUse extends Error {
   }
 }
 
+/** The folder may be another's by now: two that write into one database destroy it, so this process has to end. */
+export class DataFolderLost extends Error {
+  readonly code = 'data_folder_lost';
+
+  constructor() {
+    super('the lock of the data folder is gone: this process was silent for too long, or somebody deleted it');
+  }
+}
+
 const lockFile = /^mneme\.([1-9]\d{0,9})\.[0-9a-f]{16}\.lock$/;
 
 /** Locks of this process: a process id cannot tell two owners in one process apart, nor this one from its earlier life. */
@@ -44,10 +53,16 @@ export const placeOfThisProcess = placeOfIds();
  * a dead process's file can hit no other's.
  */
 export class FolderLock {
+  /** Resolves when the lock is gone although it was not released. */
+  readonly lost: Promise<DataFolderLost>;
   private readonly signs: NodeJS.Timeout;
 
   private constructor(private readonly file: string) {
-    this.signs = setInterval(() => showLife(file), signOfLifeMs).unref();
+    let lose: (reason: DataFolderLost) => void = () => {};
+    this.lost = new Promise((resolve) => (lose = resolve));
+    this.signs = setInterval(() => {
+      if (!showLife(file)) lose(new DataFolderLost());
+    }, signOfLifeMs).unref();
   }
 
   /**
@@ -135,12 +150,14 @@ function waitForSign(folder: string, signs: Map<string, number>, pid: number): v
   }
 }
 
-function showLife(file: string): void {
+/** Whether there still is a lock to show it by. */
+function showLife(file: string): boolean {
   try {
     const now = new Date();
     utimesSync(file, now, now);
-  } catch {
-    // Somebody deleted the lock, or the whole folder; there is nothing left to hold.
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ENOENT';
   }
 }
 
