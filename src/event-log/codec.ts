@@ -1,5 +1,5 @@
-import { type KeyRef, type KeyRing, type KeySource } from '../encryption/data-keys.js';
-import { IntegrityError, KeyErased, KeyUnavailable } from '../encryption/errors.js';
+import { type KeyRef, KeyRing, type KeySource } from '../encryption/data-keys.js';
+import { IntegrityError, isKeyErased, KeyErased, KeyUnavailable } from '../encryption/errors.js';
 import { boxAad, open, seal } from '../encryption/sealed-box.js';
 import type { CommandContext } from './command-context.js';
 import { isRedacted, redacted, type DomainEvent, type RecordedEvent } from './domain-event.js';
@@ -60,25 +60,45 @@ export class Codec {
     context: CommandContext,
     occurredAt?: Date,
   ): Promise<NewEvent[]> {
-    const { team } = this.streamId(stream);
-    const drafts = events.map((event) => draft(this.definition(event.type), event));
-    const keys = await this.keys.provision(
-      team,
-      drafts.flatMap(({ content }) => content?.owner ?? []),
-    );
-    let link = last ?? { revision: -1n, hash: firstPreviousHash };
-    return drafts.map(({ definition: { type, version }, fields, content }, index) => {
-      const id = deriveEventId(context.commandId, stream, index);
-      const sealed = content && {
-        [content.owner]: sealContent(keys, { team, stream, eventId: id, owner: content.owner }, content.text),
-      };
-      const data = canonicalJson(sealed ? { ...fields, sealed } : fields);
-      const metadata = storedMetadata(context, { schemaVersion: version, occurredAt, previousHash: link.hash });
-      const revision = link.revision + 1n;
-      const hash = eventHash(link.hash, { stream, revision, id, type, data, metadata });
-      link = { revision, hash };
-      return { id, type, data, metadata: canonicalJson({ ...metadata, hash }) };
-    });
+    const drafted = this.drafted({ stream, last, events, context, ...(occurredAt && { occurredAt }) });
+    return sealed(drafted, await this.keys.provision(drafted.team, drafted.owners));
+  }
+
+  /**
+   * The same for many streams, with one query for the keys of a team. What cannot be encoded is an error in its place.
+   *
+   * @throws KeyUnavailable, DatabaseUnavailable
+   */
+  async encodeMany(many: readonly Unencoded[]): Promise<(NewEvent[] | Error)[]> {
+    const drafted = many.map((one) => attempt(() => this.drafted(one)));
+    const wanted = new Map<string, string[]>();
+    for (const one of drafted)
+      if (!(one instanceof Error)) wanted.set(one.team, [...(wanted.get(one.team) ?? []), ...one.owners]);
+    const keys = new Map<string, KeyRing>();
+    try {
+      for (const [team, owners] of wanted) keys.set(team, await this.keys.provision(team, owners));
+    } catch (error) {
+      if (!isKeyErased(error)) throw error;
+      return this.encodeEach(many);
+    }
+    return drafted.map((one) => (one instanceof Error ? one : attempt(() => sealed(one, keys.get(one.team) ?? new KeyRing([])))));
+  }
+
+  /** No key is made when one of them is refused, so each is asked for alone. */
+  private async encodeEach(many: readonly Unencoded[]): Promise<(NewEvent[] | Error)[]> {
+    const encoded: (NewEvent[] | Error)[] = [];
+    for (const { stream, last, events, context, occurredAt } of many) {
+      const one = this.encode(stream, last, events, context, occurredAt);
+      encoded.push(await one.catch((error: unknown) => asError(error)));
+    }
+    return encoded;
+  }
+
+  /** @throws EventNotEncodable */
+  private drafted(unencoded: Unencoded): Drafted {
+    const drafts = unencoded.events.map((event) => draft(this.definition(event.type), event));
+    const owners = drafts.flatMap(({ content }) => content?.owner ?? []);
+    return { ...unencoded, team: this.streamId(unencoded.stream).team, drafts, owners };
   }
 
   /**
@@ -137,6 +157,48 @@ export class Codec {
     if (!id) throw new IntegrityError('a stream name is not one of this installation');
     return id;
   }
+}
+
+/** Events that follow `last` in a stream. */
+export interface Unencoded {
+  readonly stream: string;
+  readonly last: ChainLink | undefined;
+  readonly events: readonly DomainEvent[];
+  readonly context: CommandContext;
+  readonly occurredAt?: Date;
+}
+
+interface Drafted extends Unencoded {
+  readonly team: string;
+  readonly drafts: readonly Draft[];
+  readonly owners: readonly string[];
+}
+
+const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
+
+function attempt<Result>(work: () => Result): Result | Error {
+  try {
+    return work();
+  } catch (error) {
+    return asError(error);
+  }
+}
+
+/** Seals and chains. @throws KeyErased, KeyUnavailable */
+function sealed({ stream, last, context, occurredAt, team, drafts }: Drafted, keys: KeyRing): NewEvent[] {
+  let link = last ?? { revision: -1n, hash: firstPreviousHash };
+  return drafts.map(({ definition: { type, version }, fields, content }, index) => {
+    const id = deriveEventId(context.commandId, stream, index);
+    const box = content && {
+      [content.owner]: sealContent(keys, { team, stream, eventId: id, owner: content.owner }, content.text),
+    };
+    const data = canonicalJson(box ? { ...fields, sealed: box } : fields);
+    const metadata = storedMetadata(context, { schemaVersion: version, occurredAt, previousHash: link.hash });
+    const revision = link.revision + 1n;
+    const hash = eventHash(link.hash, { stream, revision, id, type, data, metadata });
+    link = { revision, hash };
+    return { id, type, data, metadata: canonicalJson({ ...metadata, hash }) };
+  });
 }
 
 interface Draft {

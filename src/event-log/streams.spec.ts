@@ -146,6 +146,18 @@ describe('streams', () => {
       expect([await texts(stale), await texts(unencodable), await texts(fine)]).toEqual([['first'], [], ['late']]);
     });
 
+    it('go on where the key of one was destroyed, and make keys for the others', async () => {
+      const [first, gone, last] = newIds();
+      await notes.keys.destroy(team, gone);
+      const outcomes = await notes.streams.appendMany(await appends([first, gone, last]));
+      expect(outcomes).toMatchObject([
+        { appended: { revision: 0n } },
+        { error: { code: 'key_erased' } },
+        { appended: { revision: 0n } },
+      ]);
+      expect([await texts(first), await texts(gone), await texts(last)]).toEqual([['x'], [], ['x']]);
+    });
+
     it('tell a run of a command that the events of its other run are not its own', async () => {
       const id = newCommandId();
       const stream = await load(id);

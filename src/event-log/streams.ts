@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Codec } from './codec.js';
+import type { Codec, Unencoded } from './codec.js';
 import type { CommandContext } from './command-context.js';
 import type { DomainEvent, RecordedEvent } from './domain-event.js';
 import { isAppendOutcomeUnknown, isLogUnavailable, WrongExpectedRevision, type AppendOutcomeUnknown } from './errors.js';
@@ -55,7 +55,9 @@ export class Streams {
     context: CommandContext,
     occurredAt?: Date,
   ): Promise<Appended> {
-    const append = await this.encoded({ stream, events, context, ...(occurredAt && { occurredAt }) });
+    const { last } = unencoded({ stream, events, context });
+    const encoded = await this.codec.encode(stream.name, last, events, context, occurredAt);
+    const append = { stream: stream.name, events: encoded, expected: stream.revision };
     const appended = await this.send(append);
     await this.expectOurs(append, appended);
     return appended;
@@ -67,18 +69,18 @@ export class Streams {
    * @param appends at most one a stream
    */
   async appendMany<Event extends DomainEvent>(appends: readonly StreamAppend<Event>[]): Promise<AppendOutcome[]> {
-    const encoded = await Promise.all(appends.map((append) => settled(this.encoded(append))));
-    const ready = encoded.flatMap((outcome) => ('done' in outcome ? [outcome.done] : []));
+    const encoded = await this.codec.encodeMany(appends.map(unencoded));
+    const ready = encoded.flatMap((events, index) => {
+      const stream = appends[index]?.stream;
+      return events instanceof Error || !stream ? [] : [{ stream: stream.name, events, expected: stream.revision }];
+    });
     const sent = await this.log.appendMany(ready);
     const outcomes = await Promise.all(sent.map((outcome, index) => this.confirmed(ready[index], outcome)));
     let next = 0;
-    return encoded.map((outcome) => ('error' in outcome ? outcome : (outcomes[next++] ?? { error: new Error('no outcome') })));
-  }
-
-  private async encoded<Event extends DomainEvent>({ stream, events, context, occurredAt }: StreamAppend<Event>) {
-    const { name, revision, lastHash } = stream;
-    const last = revision === 'no_stream' || lastHash === undefined ? undefined : { revision, hash: lastHash };
-    return { stream: name, events: await this.codec.encode(name, last, events, context, occurredAt), expected: revision };
+    return encoded.map((events) => {
+      if (events instanceof Error) return { error: events };
+      return outcomes[next++] ?? { error: new Error('the log gave no outcome') };
+    });
   }
 
   /** What became of one of many appends, which is sent again when its outcome is unknown. */
@@ -143,6 +145,12 @@ export class Streams {
   private sendOnce({ stream, events, expected }: Append): Promise<Appended> {
     return this.log.append(stream, events, { expected });
   }
+}
+
+function unencoded<Event extends DomainEvent>({ stream, ...append }: StreamAppend<Event>): Unencoded {
+  const { name, revision, lastHash } = stream;
+  const last = revision === 'no_stream' || lastHash === undefined ? undefined : { revision, hash: lastHash };
+  return { ...append, stream: name, last };
 }
 
 type Settled<Result> = { readonly done: Result } | { readonly error: Error };

@@ -22,18 +22,32 @@ export interface SourcePlace {
   readonly stream: LoadedStream<SourceEvent>;
 }
 
-/** Sources that were looked up for one request, by key. */
-export type KnownSources = Map<string, Promise<readonly SourcePlace[]>>;
-
-/**
- * Finds the stream that a memory belongs into. Its id follows from what it is, so that two equal commands at once meet in one
- * stream, and an id that was erased is never used again: what is remembered anew takes the next generation.
- */
+/** Finds the streams that memories belong into. */
 @Injectable()
 export class EvidencePlaces {
   constructor(
     private readonly streams: Streams,
     private readonly keys: DataKeys,
+  ) {}
+
+  /** For one request: what it looked up once, it knows. */
+  async of(team: string): Promise<TeamPlaces> {
+    return new TeamPlaces(this.streams, team, await this.keys.derived({ team, owner: team }, 'identity'));
+  }
+}
+
+/**
+ * The id of a memory follows from what it is, so that two equal commands at once meet in one stream, and an id that was erased
+ * is never used again: what is remembered anew takes the next generation.
+ */
+export class TeamPlaces {
+  private readonly sources = new Map<string, Promise<readonly SourcePlace[]>>();
+
+  /** @param secret the team's own, so that nobody can confirm a guess at what was written */
+  constructor(
+    private readonly streams: Streams,
+    private readonly team: string,
+    private readonly secret: Buffer,
   ) {}
 
   /**
@@ -42,15 +56,13 @@ export class EvidencePlaces {
    * The source counts by its id, not its key: what came from an erased source is recalled no more, so the same text under
    * the key's next generation is a new memory.
    */
-  async find(context: CommandContext, input: EvidenceInput, known: KnownSources = new Map()): Promise<EvidencePlace> {
-    const secret = await this.identity(context.team);
+  async find(context: CommandContext, input: EvidenceInput): Promise<EvidencePlace> {
     const { source_key } = input.content;
-    const sources = source_key === null ? [undefined] : await this.known(context.team, source_key, known);
-    for (const source of sources) {
+    for (const source of source_key === null ? [undefined] : await this.sourcesOf(source_key)) {
       for (let generation = 0; ; generation += 1) {
         const source_id = source?.source_id ?? null;
-        const evidence_id = naturalId(secret, naturalKey(context.profile, source_id, input), generation);
-        const stream = await this.streams.load<EvidenceEvent>(evidenceStream(context.team, evidence_id));
+        const evidence_id = naturalId(this.secret, naturalKey(context.profile, source_id, input), generation);
+        const stream = await this.streams.load<EvidenceEvent>(evidenceStream(this.team, evidence_id));
         const place = { evidence_id, generation, source_id, stream };
         if (isOf(stream, context)) return place;
         if (evidenceOf(stream.events).status === 'erased') continue;
@@ -63,32 +75,26 @@ export class EvidencePlaces {
 
   /** The source's first generation that is not erased, or the one that this very command wrote into before. */
   async findSource(context: CommandContext, key: string): Promise<SourcePlace> {
-    const places = await this.sources(context.team, key);
-    const found = places.find(({ stream, erased }) => !erased || isOf(stream, context));
+    const found = (await this.sourcesOf(key)).find(({ stream, erased }) => !erased || isOf(stream, context));
     if (!found) throw new Error('a source always has a generation that is not erased');
     return found;
   }
 
-  private known(team: string, key: string, known: KnownSources): Promise<readonly SourcePlace[]> {
-    const places = known.get(key) ?? this.sources(team, key);
-    known.set(key, places);
+  private sourcesOf(key: string): Promise<readonly SourcePlace[]> {
+    const places = this.sources.get(key) ?? this.loadSources(key);
+    this.sources.set(key, places);
     return places;
   }
 
   /** Every generation: erased ones, and the one that is not. */
-  private async sources(team: string, key: string): Promise<readonly SourcePlace[]> {
-    const secret = await this.identity(team);
+  private async loadSources(key: string): Promise<readonly SourcePlace[]> {
     const places: SourcePlace[] = [];
     for (let generation = 0; places.every(({ erased }) => erased); generation += 1) {
-      const source_id = naturalId(secret, ['source', key], generation);
-      const stream = await this.streams.load<SourceEvent>(sourceStream(team, source_id));
+      const source_id = naturalId(this.secret, ['source', key], generation);
+      const stream = await this.streams.load<SourceEvent>(sourceStream(this.team, source_id));
       places.push({ source_id, erased: sourceOf(stream.events).status === 'erased', stream });
     }
     return places;
-  }
-
-  private identity(team: string): Promise<Buffer> {
-    return this.keys.derived({ team, owner: team }, 'identity');
   }
 }
 

@@ -44,7 +44,7 @@ export class PublishRevisionHandler implements ICommandHandler<PublishRevision> 
   }
 
   private async publish({ context, published, expectedRevision }: PublishRevision) {
-    const { source_id } = await this.places.findSource(context, published.key);
+    const { source_id } = await (await this.places.of(context.team)).findSource(context, published.key);
     const stream = sourceStream(context.team, source_id);
     const result = await executeCommand<SourceEvent>(this.streams, {
       stream,

@@ -4,7 +4,7 @@ import { isAppendTooLarge, isWrongExpectedRevision } from '../event-log/errors.j
 import type { AppendOutcome } from '../event-log/event-log.js';
 import { isCommandRefused } from '../event-log/execute.js';
 import { type StreamAppend, Streams } from '../event-log/streams.js';
-import { EvidencePlaces, type EvidencePlace, type KnownSources } from './evidence-places.js';
+import { type EvidencePlace, EvidencePlaces } from './evidence-places.js';
 import type { EvidenceInput } from './evidence-requests.js';
 import { decideEvidence, type EvidenceEvent, noEvidence } from './evidence.js';
 import { RememberEvidence, RememberEvidenceHandler, type RememberReceipt } from './remember-evidence.handler.js';
@@ -28,6 +28,7 @@ export interface BatchOutcome {
   readonly position: bigint;
 }
 
+/** All of one team. */
 export class RememberBatch extends Command<BatchOutcome> {
   constructor(readonly items: readonly BatchItem[]) {
     super();
@@ -75,11 +76,13 @@ export class RememberBatchHandler implements ICommandHandler<RememberBatch> {
   }
 
   private async lookUp(items: readonly BatchItem[]): Promise<EvidencePlace[]> {
-    const known: KnownSources = new Map();
+    const [first] = items;
+    if (!first) return [];
+    const team = await this.places.of(first.context.team);
     const places: EvidencePlace[] = [];
     for (let from = 0; from < items.length; from += lookupsAtOnce) {
       const some = items.slice(from, from + lookupsAtOnce);
-      places.push(...(await Promise.all(some.map(({ context, input }) => this.places.find(context, input, known)))));
+      places.push(...(await Promise.all(some.map(({ context, input }) => team.find(context, input)))));
     }
     return places;
   }

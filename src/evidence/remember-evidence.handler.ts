@@ -48,24 +48,33 @@ export class RememberEvidenceHandler implements ICommandHandler<RememberEvidence
   }
 
   private async remember({ context, input, expectedRevision }: RememberEvidence): Promise<Remembered> {
-    const { evidence_id, generation, source_id } = await this.places.find(context, input);
+    const { evidence_id, generation, source_id } = await (await this.places.of(context.team)).find(context, input);
     const facts = { evidence_id, generation, source_id, ...input.facts };
     const stream = evidenceStream(context.team, evidence_id);
     const { occurred_at } = input.facts;
-    const { revision, position } = await executeCommand<EvidenceEvent>(this.streams, {
+    let known: readonly { data: EvidenceEvent }[] = [];
+    const { revision, position, outcome, events } = await executeCommand<EvidenceEvent>(this.streams, {
       stream,
       context,
       ...(expectedRevision === undefined ? {} : { expectedRevision }),
       ...(occurred_at === null ? {} : { occurredAt: new Date(occurred_at) }),
-      decide: (events) => decideEvidence({ type: 'Remember', facts, content: input.content }, evidenceOf(events)),
+      decide: (before) => {
+        known = before;
+        return decideEvidence({ type: 'Remember', facts, content: input.content }, evidenceOf(before));
+      },
     });
-    const { events } = await this.streams.load<EvidenceEvent>(stream);
-    return { receipt: receiptOf(events, context, revision), revision, position };
+    if (outcome === 'repeated') {
+      const { events: all } = await this.streams.load<EvidenceEvent>(stream);
+      return { receipt: firstReceipt(all, context, revision), revision, position };
+    }
+    const { status } = evidenceOf([...known, ...events.map((data) => ({ data }))]);
+    const receipt = { evidence_id, outcome: known.length === 0 ? 'created' : 'duplicate', status, source_id } as const;
+    return { receipt, revision, position };
   }
 }
 
 /** From the log alone, up to where the command stands in it: a repetition gets the same one, whatever has happened since. */
-export function receiptOf(
+function firstReceipt(
   events: readonly RecordedEvent<EvidenceEvent>[],
   { commandId }: CommandContext,
   revision: bigint | 'no_stream',
