@@ -10,24 +10,23 @@ const id = (number: number) => `00000000-0000-4000-8000-${String(number).padStar
 const texts = ['Refunds take five days.', 'refund PROJ-123', '退款需要五个工作日', 'the', 'Ünder the bridge, release.yml', '🧠'];
 const authors = ['Maren Quist', 'maren', 'Ines', null];
 
-const remembered = (number: number, text = number, author = number): DomainEvent => ({
-  type: 'EvidenceRemembered',
-  evidence_id: id(number),
-  sealed: {
-    content: texts[text % texts.length],
-    author: authors[author % authors.length],
-    external_id: `msg-${number}`,
-    source_key: null,
-    metadata: { commit: '2e4b0cc' },
-  },
-});
-const aliased = (number: number): DomainEvent => ({
-  type: 'EvidenceAliased',
-  evidence_id: id(number),
-  sealed: { external_id: `PROJ-${1000 + number}` },
-});
-const erased = (number: number): DomainEvent => ({ type: 'EvidenceErased', evidence_id: id(number) });
-const speaks = (language: string): DomainEvent => ({ type: 'TeamSettingsChanged', settings: { language } });
+/** Only what the projection reads. */
+const of = (type: string, data: object): DomainEvent => ({ type, ...data });
+const remembered = (number: number, text = number, author = number) =>
+  of('EvidenceRemembered', {
+    evidence_id: id(number),
+    sealed: {
+      content: texts[text % texts.length],
+      author: authors[author % authors.length],
+      external_id: `msg-${number}`,
+      source_key: null,
+      metadata: { commit: '2e4b0cc' },
+    },
+  });
+const aliased = (number: number) =>
+  of('EvidenceAliased', { evidence_id: id(number), sealed: { external_id: `PROJ-${1000 + number}` } });
+const erased = (number: number) => of('EvidenceErased', { evidence_id: id(number) });
+const speaks = (language: string) => of('TeamSettingsChanged', { settings: { language } });
 
 /** All rows by table after these events, as the engine comes to them: each event sees what it asked for and nothing else. */
 function rowsAfter(events: readonly DomainEvent[]): Map<string, Row[]> {
@@ -57,7 +56,7 @@ function rowsAfter(events: readonly DomainEvent[]): Map<string, Row[]> {
 
 function rowsOf(known: Map<string, Map<string, Row>>, { name }: Table): Map<string, Row> {
   let table = known.get(name);
-  if (!table) known.set(name, (table = new Map()));
+  if (!table) known.set(name, (table = new Map<string, Row>()));
   return table;
 }
 
@@ -84,11 +83,8 @@ describe('what evidence is found by', () => {
   });
 
   it('is indexed by the language its team has when it is remembered', () => {
-    const german: DomainEvent = {
-      type: 'EvidenceRemembered',
-      evidence_id: id(7),
-      sealed: { content: 'Die Häuser', author: null, external_id: null, source_key: null, metadata: {} },
-    };
+    const sealed = { content: 'Die Häuser', author: null, external_id: null, source_key: null, metadata: {} };
+    const german = of('EvidenceRemembered', { evidence_id: id(7), sealed });
     expect(column(rowsAfter([speaks('german'), german]), 'search_postings', 'term')).toEqual(['haus']);
     expect(column(rowsAfter([german]), 'search_postings', 'term')).not.toEqual(['haus']);
   });
@@ -100,7 +96,7 @@ describe('what evidence is found by', () => {
   });
 
   it('is nothing for what is redacted already', () => {
-    const gone: DomainEvent = { type: 'EvidenceRemembered', evidence_id: id(1), sealed: { redacted: true } };
+    const gone = of('EvidenceRemembered', { evidence_id: id(1), sealed: { redacted: true } });
     expect(rowsAfter([gone, aliased(1), erased(1)]).size).toBe(0);
   });
 });
