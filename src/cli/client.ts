@@ -86,7 +86,7 @@ export class Client {
     const parsed = parseJson(text);
     const type = response.headers.get('content-type') ?? '';
     // Not the status alone: "the read model is behind" is a problem with status 202.
-    if (type.includes('problem+json')) throw refused(response.status, parsed);
+    if (type.includes('problem+json')) throw refused(response, parsed);
     if (!response.ok || parsed === undefined) throw this.notMneme(response.status);
     return { body: parsed as Body, position: response.headers.get('mneme-position') ?? undefined };
   }
@@ -117,7 +117,7 @@ export class Client {
 
 export const pathOf = (...segments: readonly string[]): string => `/${segments.map(encodeURIComponent).join('/')}`;
 
-function refused(status: number, body: unknown): CliFailure {
+function refused({ status, headers }: Response, body: unknown): CliFailure {
   const { code = 'unknown', title, detail, field, fields, correlation_id }: ProblemDetails = body ?? {};
   const message = advice(code, fields) ?? detail ?? title ?? code;
   return new CliFailure(status === 503 ? exitCodes.unreachable : exitCodes.failed, code, message, {
@@ -125,6 +125,7 @@ function refused(status: number, body: unknown): CliFailure {
     fields,
     status,
     correlationId: correlation_id,
+    retryAfter: Number(headers.get('retry-after')) || undefined,
   });
 }
 

@@ -1,7 +1,4 @@
 import type { Command } from 'commander';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { readConfiguration } from '../config/configuration.js';
 import { Client } from './client.js';
 import { newAgentKey, play, type Played } from './demo/play.js';
@@ -10,6 +7,7 @@ import { timelineText } from './demo/timeline.js';
 import { CliFailure, exitCodes } from './failure.js';
 import { tableText } from './output.js';
 import type { Shell } from './shell.js';
+import { inTemporaryFolder } from './temporary-folder.js';
 
 /** Shows what Mneme does, on a service of its own that leaves nothing behind. */
 export function addDemo(program: Command, shell: Shell): void {
@@ -51,19 +49,6 @@ const configurationIn = (folder: string) =>
     MNEME_LOG_LEVEL: 'silent',
     MNEME_EMBEDDING_PROVIDER: 'shared_words',
   });
-
-async function inTemporaryFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
-  const folder = mkdtempSync(join(tmpdir(), 'mneme-demo-'));
-  const remove = () => rmSync(folder, { recursive: true, force: true });
-  // A second Ctrl-C ends the process at once, without coming by here.
-  process.once('exit', remove);
-  try {
-    return await work(folder);
-  } finally {
-    process.off('exit', remove);
-    remove();
-  }
-}
 
 const storyText = ({ ranking, trace }: Played): string =>
   [`\n${askedQuestion}\n`, rankingTable(ranking), '', timelineText(trace)].join('\n');

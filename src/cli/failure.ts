@@ -30,6 +30,8 @@ export interface FailureFacts {
   /** HTTP status, where the service answered. */
   readonly status?: number | undefined;
   readonly correlationId?: string | undefined;
+  /** Seconds after which the service says that it is worth asking again. */
+  readonly retryAfter?: number | undefined;
 }
 
 /** Why a command did not do what it was asked to. What a user reads; never a stack trace. */

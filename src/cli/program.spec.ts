@@ -16,7 +16,7 @@ describe('the command line', () => {
   it('explains itself and its exit codes', async () => {
     const { code, stdout } = await mneme('--help');
     expect(code).toBe(exitCodes.done);
-    for (const command of ['serve', 'demo', 'teams', 'profiles', 'keys', 'projections', 'migrate', 'doctor', 'configuration']) {
+    for (const command of ['serve', 'demo', 'teams', 'profiles', 'keys', 'projections', 'recall', 'import', 'eval', 'migrate', 'doctor', 'configuration']) {
       expect(stdout).toContain(command);
     }
     expect(stdout).toContain('Exit codes: 0 done');
@@ -37,6 +37,12 @@ describe('the command line', () => {
     'keys create --scope everything',
     'keys create --scope admin --expires tomorrow',
     'projections rebuild',
+    'recall',
+    'recall kettles --limit many',
+    'import jsonl',
+    'import csv notes.csv',
+    'eval locomo',
+    'eval locomo file.json --questions few',
   ])('refuses "%s" as misuse, before it looks for a service', async (words) => {
     const { code, stdout, stderr } = await mneme(words);
     expect({ code, stdout }).toEqual({ code: exitCodes.usage, stdout: '' });

@@ -5,12 +5,15 @@ import { packageRoot } from '../config/package-root.js';
 import { addConfiguration } from './configuration.command.js';
 import { addDemo } from './demo.command.js';
 import { addDoctor } from './doctor.command.js';
+import { addEval } from './eval.command.js';
 import { CliFailure, exitCodes, failureOf } from './failure.js';
+import { addImport } from './import.command.js';
 import { addKeys } from './keys.command.js';
 import { addMigrate } from './migrate.command.js';
 import { Output, type OutputStream } from './output.js';
 import { addProfiles } from './profiles.command.js';
 import { addProjections } from './projections.command.js';
+import { addRecall } from './recall.command.js';
 import { addServe } from './serve.command.js';
 import { type Environment, Shell } from './shell.js';
 import { addTeams } from './teams.command.js';
@@ -58,6 +61,9 @@ function programOf(shell: Shell, stdout: OutputStream): Command {
     addTeams,
     addProfiles,
     addKeys,
+    addRecall,
+    addImport,
+    addEval,
     addProjections,
     addMigrate,
     addDoctor,

@@ -1,14 +1,32 @@
-import { type Configuration, readConfiguration } from '../config/configuration.js';
+import { Configuration, readConfiguration } from '../config/configuration.js';
 import { readAdminKey, runningService } from '../database/embedded/data-folder.js';
 import type { RunningService } from '../service.js';
 import { Client } from './client.js';
 import { configurationFailure } from './failure.js';
 import type { Output } from './output.js';
+import { inTemporaryFolder } from './temporary-folder.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** A service that only this process speaks to. */
 const quiet: Environment = { MNEME_HOST: '127.0.0.1', MNEME_PORT: '0', MNEME_LOG_LEVEL: 'silent' };
+
+/** Nobody else shares such a service, so that nothing needs limits. */
+const alone: Environment = {
+  ...quiet,
+  MNEME_RATE_LIMIT_READS: '0',
+  MNEME_RATE_LIMIT_WRITES: '0',
+  MNEME_RATE_LIMIT_EXPENSIVE: '0',
+};
+
+/** The user's settings but for where things are stored, whichever of the environment and the file of settings names it. */
+const temporary = (configuration: Configuration, dataFolder: string): Configuration =>
+  Object.assign(Object.create(Configuration.prototype) as Configuration, configuration, {
+    dataFolder,
+    database: { ...configuration.database, url: undefined },
+    eventLog: { kind: 'postgres' },
+    masterKey: undefined,
+  } satisfies Partial<Configuration>);
 
 /** What a command works with: settings, output, the signal to stop, and the service. */
 export class Shell {
@@ -34,6 +52,18 @@ export class Shell {
     if (address !== undefined) return work(new Client(address, keyFor(configuration), this.signal));
     return this.withOwnService(this.configuration(quiet), ({ url, localOperatorKey }) =>
       work(new Client(url, configuration.client.apiKey ?? localOperatorKey, this.signal)),
+    );
+  }
+
+  /** As `withService`, but where none runs, on a fresh service that leaves nothing behind: the user's own memory stays untouched. */
+  async withServiceOrTemporary<T>(work: (client: Client) => Promise<T>): Promise<T> {
+    const configuration = this.configuration();
+    const address = configuration.client.url ?? this.runningOn(configuration);
+    if (address !== undefined) return work(new Client(address, keyFor(configuration), this.signal));
+    return inTemporaryFolder((folder) =>
+      this.withOwnService(temporary(this.configuration(alone), folder), ({ url, localOperatorKey }) =>
+        work(new Client(url, localOperatorKey, this.signal)),
+      ),
     );
   }
 
