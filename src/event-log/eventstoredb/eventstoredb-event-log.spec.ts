@@ -92,7 +92,7 @@ describe('the event log in EventStoreDB', () => {
     }));
     const started = performance.now();
     const outcomes = await log.appendMany(appends);
-    expect(performance.now() - started).toBeLessThan(3000);
+    expect(performance.now() - started).toBeLessThan(8000);
     expect(new Set(outcomes.map(told))).toEqual(new Set(['append_outcome_unknown', 'log_unavailable']));
     expect(on.server.requests.of('batch_append').length).toBeLessThan(500);
     on.server.faults.clear();
@@ -109,7 +109,7 @@ describe('the event log in EventStoreDB', () => {
       ['log_unavailable', { kind: 'drop', afterEvents: 2 }],
       ['log_access_denied', { kind: 'access_denied' }],
     ])('says %s when the server answers %j, and works the next time', async (code, fault) => {
-      const log = on.open({ readDeadlineMs: 200 });
+      const log = on.open({ readDeadlineMs: 1_000 });
       await log.append(stream, newEvents(3), { expected });
       const reads = [
         ['read_stream', () => all(log.readStream(stream))],
@@ -127,7 +127,7 @@ describe('the event log in EventStoreDB', () => {
     });
 
     it('is never taken for complete when the connection is given up meanwhile', async () => {
-      const log = on.open({ appendDeadlineMs: 200 });
+      const log = on.open({ appendDeadlineMs: 1_000 });
       await log.append(stream, newEvents(3), { expected });
       on.server.faults.inject('read_stream', { kind: 'silence', afterEvents: 2 });
       const reading = failureOf(all(log.readStream(stream)));
@@ -172,7 +172,7 @@ describe('the event log in EventStoreDB', () => {
     const logged: unknown[] = [];
     const logger = { warn: (...words: unknown[]) => logged.push(words) };
     const connectionString = on.server.connectionString.replace('esdb://', 'esdb://admin:changeit@');
-    const log = on.open({ connectionString, logger, appendDeadlineMs: 200 });
+    const log = on.open({ connectionString, logger, appendDeadlineMs: 1_000 });
     const secret = newEvent('"moby-dick"');
     for (const kind of ['silence', 'unknown', 'drop', 'end', 'timeout'] as const) {
       on.server.faults.inject('batch_append', { kind });
@@ -233,7 +233,7 @@ describe('the event log in EventStoreDB', () => {
   it('appends on a server that takes no batches', async () => {
     await on.stop();
     await on.start({ batchAppend: false });
-    const log = on.open({ appendDeadlineMs: 200 });
+    const log = on.open({ appendDeadlineMs: 1_000 });
     const events = newEvents(2);
     on.server.faults.inject('append', { kind: 'silence', stored: true });
     expect(await failureOf(log.append(stream, events, { expected }))).toMatchObject({ code: 'append_outcome_unknown' });

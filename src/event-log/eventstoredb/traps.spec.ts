@@ -33,7 +33,7 @@ describe('a trap of the EventStoreDB client', () => {
 
   describe('an append never settles when the server', () => {
     it.each([false, true])('stays silent (stored: %s)', async (stored) => {
-      const log = on.open({ appendDeadlineMs: 400 });
+      const log = on.open({ appendDeadlineMs: 1_000 });
       const events = newEvents(2);
       await log.head(); // The deadline is for the append, not for the first connection.
       on.server.faults.inject('batch_append', { kind: 'silence', stored });
@@ -56,7 +56,7 @@ describe('a trap of the EventStoreDB client', () => {
     });
 
     it('does not say what it can do', async () => {
-      const log = on.open({ appendDeadlineMs: 200 });
+      const log = on.open({ appendDeadlineMs: 1_000 });
       on.server.faults.inject('server_features', { kind: 'silence' });
       expect(await failureOf(log.append(stream, newEvents(1), { expected }))).toMatchObject({ code: 'log_unavailable' });
       await log.append(stream, newEvents(1), { expected });
@@ -64,7 +64,7 @@ describe('a trap of the EventStoreDB client', () => {
   });
 
   it('a repeated id is recognised only at the same expected revision', async () => {
-    const log = on.open({ appendDeadlineMs: 200 });
+    const log = on.open({ appendDeadlineMs: 1_000 });
     const events = newEvents(1);
     await log.append(stream, events, { expected });
     await log.append(stream, events, { expected: 0n });
@@ -226,14 +226,14 @@ describe('a trap of the EventStoreDB client', () => {
     expect(() => new EventStoreDbEventLog({ connectionString: 'kurrentdb://localhost:2113' })).toThrow(/write esdb:\/\//));
 
   it('a late or second answer to an append ends the process', async () => {
-    const log = on.open({ appendDeadlineMs: 200 });
+    const log = on.open({ appendDeadlineMs: 1_000 });
     on.server.faults.inject('batch_append', { kind: 'duplicate' });
     await log.append(stream, newEvents(1), { expected });
-    on.server.faults.inject('batch_append', { kind: 'late', ms: 300 });
+    on.server.faults.inject('batch_append', { kind: 'late', ms: 1_500 });
     expect(await failureOf(log.append(stream, newEvents(1), { expected: 0n }))).toMatchObject({
       code: 'append_outcome_unknown',
     });
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
     expect(await log.append(stream, newEvents(1), { expected: 1n })).toMatchObject({ revision: 2n });
   });
 
