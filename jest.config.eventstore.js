@@ -9,5 +9,5 @@ process.env.MNEME_TEST_EVENT_LOG = 'eventstoredb';
 export default {
   ...embedded,
   testMatch: ['<rootDir>/test/contract/eventstoredb*.spec.ts', '<rootDir>/test/e2e/**/*.spec.ts'],
-  testPathIgnorePatterns: [...embedded.testPathIgnorePatterns, '/cli\\.e2e\\.spec\\.ts$'],
+  testPathIgnorePatterns: [...embedded.testPathIgnorePatterns, '/(cli|importing)\\.e2e\\.spec\\.ts$'],
 };

@@ -5,7 +5,13 @@
 export default {
   testEnvironment: 'node',
   testMatch: ['<rootDir>/{src,projections,test}/**/*.spec.ts'],
-  testPathIgnorePatterns: ['/node_modules/', '/dist/', '<rootDir>/test/crash/', '\\.native\\.spec\\.ts$'],
+  testPathIgnorePatterns: [
+    '/node_modules/',
+    '/dist/',
+    '<rootDir>/test/crash/',
+    '<rootDir>/test/locomo/',
+    '\\.native\\.spec\\.ts$',
+  ],
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },

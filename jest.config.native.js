@@ -13,7 +13,8 @@ export default {
     '/node_modules/',
     '/dist/',
     '<rootDir>/test/crash/',
+    '<rootDir>/test/locomo/',
     '<rootDir>/test/fuzz/',
-    '/cli\\.e2e\\.spec\\.ts$',
+    '/(cli|importing)\\.e2e\\.spec\\.ts$',
   ],
 };

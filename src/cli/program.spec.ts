@@ -16,7 +16,20 @@ describe('the command line', () => {
   it('explains itself and its exit codes', async () => {
     const { code, stdout } = await mneme('--help');
     expect(code).toBe(exitCodes.done);
-    for (const command of ['serve', 'demo', 'teams', 'profiles', 'keys', 'projections', 'recall', 'import', 'eval', 'migrate', 'doctor', 'configuration']) {
+    for (const command of [
+      'serve',
+      'demo',
+      'teams',
+      'profiles',
+      'keys',
+      'projections',
+      'recall',
+      'import',
+      'eval',
+      'migrate',
+      'doctor',
+      'configuration',
+    ]) {
       expect(stdout).toContain(command);
     }
     expect(stdout).toContain('Exit codes: 0 done');

@@ -18,7 +18,7 @@ const runElsewhere = [
   /^npm ci( && npm (run demo|test))?$/,
   /^([A-Z_]+=\S+ )*npm (start|test)$/,
   /^npm run (demo|lint|format|types|boundaries|build)$/,
-  /^([A-Z_]+=\S+ )*npm run (bench|test:native|test:eventstore|test:crash)$/,
+  /^([A-Z_]+=\S+ )*npm run (bench|test:native|test:eventstore|test:crash|test:locomo)$/,
   /^\.ci\/run$/,
 ];
 
