@@ -2,6 +2,7 @@ import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { exitCodes } from '../../src/cli/failure.js';
+import { placeOfThisProcess } from '../../src/database/embedded/folder-lock.js';
 import { type Ended, mneme, serve, type Served, temporaryFolder } from '../support/command-line.js';
 
 /** Starting the embedded database takes seconds, and many when the machine is busy. */
@@ -33,7 +34,7 @@ describe('the command line without a running service', () => {
   );
 
   it('says who uses the folder, and touches nothing', async () => {
-    writeFileSync(lock, '');
+    writeFileSync(lock, placeOfThisProcess);
     const refused = await mneme(['teams', 'list', '--json'], environment).ended;
     expect([refused.code, refused.stdout]).toEqual([exitCodes.folderInUse, '']);
     expect(failure(refused)).toMatchObject({ code: 'data_folder_in_use' });
