@@ -19,5 +19,5 @@ export default {
   globalSetup: '<rootDir>/dist/test/support/global-setup.js',
   globalTeardown: '<rootDir>/dist/test/support/global-teardown.js',
   maxWorkers: 1,
-  testTimeout: 30_000,
+  testTimeout: 90_000,
 };
