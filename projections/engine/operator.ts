@@ -130,7 +130,7 @@ export class Operator {
       position,
       reason,
       stopped: stopped?.version,
-      erasure: stopped !== undefined && (await this.isErasureAt(position)),
+      erasure: stopped !== undefined && (await this.stoppedAtErasure(stopped)),
     };
     const written = await operations.skip(order, request);
     this.builder.start(() => this.applySkips(name));
@@ -204,10 +204,12 @@ export class Operator {
     return (serving && projections.of(serving)) ?? latest;
   }
 
-  private async isErasureAt(position: bigint): Promise<boolean> {
+  /** Read from where the build stands: not every number is a position that a log can be read from. */
+  private async stoppedAtErasure({ position, failedPosition }: Build): Promise<boolean> {
     const { log, codec } = this.workshop.settings;
-    for await (const event of log.readAll({ after: position - 1n, prefix: codec.streamPrefix, until: position }))
-      return event.position === position && isErasure(event);
+    if (failedPosition === null) return false;
+    for await (const event of log.readAll({ after: position ?? -1n, prefix: codec.streamPrefix, until: failedPosition }))
+      if (event.position === failedPosition) return isErasure(event);
     return false;
   }
 }

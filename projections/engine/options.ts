@@ -39,6 +39,8 @@ export interface ProjectionEngineOptions {
    * embedded database, whose folder is locked, and whose owner is therefore dead.
    */
   readonly leaseMs?: number;
+  /** How long a process that replays a build and says nothing is taken to be alive, milliseconds; default 10,000. */
+  readonly fillLeaseMs?: number;
   /** How often the owner looks for what a process that ended left undone, milliseconds; default 5,000. */
   readonly tendMs?: number;
   /** Vectors of this contract are copied from the cache into new rows; none are without it. */
@@ -56,10 +58,7 @@ export interface EngineSettings extends Required<Omit<ProjectionEngineOptions, '
 /** Of one transaction of a rebuild, which nobody waits for. */
 export const rebuildBatchEvents = 2000;
 
-/** How long a process that replays a build is taken to be alive where owners have no lease, milliseconds. */
-const fillLeaseMs = 10_000;
-
-export const fillerOf = ({ leaseMs }: EngineSettings, id: string): Filler => ({ id, leaseMs: leaseMs || fillLeaseMs });
+export const fillerOf = ({ fillLeaseMs }: EngineSettings, id: string): Filler => ({ id, leaseMs: fillLeaseMs });
 
 /** @throws Error when declarations contradict each other, see `Declared` */
 export const engineSettings = (options: ProjectionEngineOptions): EngineSettings => ({
@@ -67,6 +66,7 @@ export const engineSettings = (options: ProjectionEngineOptions): EngineSettings
   batchEvents: 500,
   batchMs: 50,
   leaseMs: 0,
+  fillLeaseMs: 10_000,
   tendMs: 5_000,
   onBatch: () => undefined,
   embeddingContract: undefined,

@@ -27,14 +27,14 @@ describe('switching builds on a server', () => {
   });
 
   /** An engine as another process would run it: with connections of its own, and a lease. */
-  function elsewhere(projections: readonly Projection[], leaseMs = 600): { engine: ProjectionEngine; die: () => Promise<void> } {
+  function elsewhere(projections: readonly Projection[]): { engine: ProjectionEngine; die: () => Promise<void> } {
     const own = new Database(testDatabaseUrl().url, false, 5);
     const there = new Stage(own);
     let dead: Promise<void> | undefined;
     // Its connections go, and it can neither finish anything nor say so.
     const die = () => (dead ??= own.close());
     others.push({ stage: there, die });
-    return { engine: there.engine(projections, { leaseMs }), die };
+    return { engine: there.engine(projections, { leaseMs: 600, fillLeaseMs: 2_000 }), die };
   }
   const lateron = async (holds: () => Promise<boolean>) => {
     for (let tries = 0; tries < 1000 && !(await holds()); tries++) await sleep(10);
@@ -134,6 +134,7 @@ describe('switching builds on a server', () => {
     const owner = elsewhere([readersProjection(false)]);
     await owner.engine.start();
     await stage.library.record(...many(0, 50));
+    await owner.engine.waitFor(49n, 5000, ['readers']);
     const doomed = elsewhere([readersProjection(false)]);
     let died: Promise<void> | undefined;
     const rebuilding = doomed.engine.rebuild('readers', { onProgress: () => void (died ??= doomed.die()) });
@@ -149,11 +150,11 @@ describe('switching builds on a server', () => {
   });
 
   it('leaves a rebuild of the next owner alone when that takes over in the middle of it', async () => {
-    const owner = elsewhere([readersProjection(false)], 300);
+    const owner = elsewhere([readersProjection(false)]);
     await owner.engine.start();
     await stage.library.record(...many(0, 20_00));
     await owner.engine.waitFor(1999n, 20_000, ['readers']);
-    const next = elsewhere([readersProjection(false)], 300);
+    const next = elsewhere([readersProjection(false)]);
     await next.engine.start();
     let halfway: Promise<void> | undefined;
     const rebuilding = next.engine.rebuild('readers', { onProgress: () => void (halfway ??= owner.engine.stop()) });
