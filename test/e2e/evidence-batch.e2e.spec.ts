@@ -1,3 +1,4 @@
+import { countEvents } from '../support/count-events.js';
 import { EvidenceClient, type ItemReceipt } from '../support/evidence.js';
 import { newTeam, startTestService, type TestService, type TestTeam } from '../support/service.js';
 
@@ -9,15 +10,6 @@ describe('a batch of evidence over HTTP', () => {
   const item = (more: object = {}) => ({ content: `Text number ${(texts += 1)}.`, ...more });
   const outcomes = ({ items }: { items: readonly ItemReceipt[] }) => items.map(({ outcome }) => outcome);
   const key = (value: string) => ({ headers: { 'idempotency-key': value } });
-  const remembered = async () =>
-    Number(
-      (
-        await service.infrastructure.database.query<{ n: number }>(
-          `SELECT count(*)::int AS n FROM mneme.events WHERE type = 'EvidenceRemembered'`,
-        )
-      )[0]?.n,
-    );
-
   beforeAll(async () => {
     service = await startTestService();
     team = await newTeam(service);
@@ -203,8 +195,8 @@ describe('a batch of evidence over HTTP', () => {
   });
 
   it('writes one event an item, and nothing for what is refused', async () => {
-    const before = await remembered();
+    const before = await countEvents(service.infrastructure);
     await evidence.batch([item(), {}, item(), item({ sequence: 1 })]);
-    expect((await remembered()) - before).toBe(2);
+    expect((await countEvents(service.infrastructure)) - before).toBe(2);
   });
 });
