@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { eligible, eligibleAt, statusAt } from '../../projections/evidence/eligibility.js';
+import { evidenceProjection } from '../../projections/evidence/evidence.projection.js';
 import { positionToken } from '../../src/event-log/position-token.js';
 import { EvidenceClient } from '../support/evidence.js';
 import { EvidenceActors, evidenceAction, type EvidenceStory } from '../support/evidence-story.js';
@@ -19,6 +20,9 @@ interface Moment {
 }
 
 const validAt = new Date('2026-06-01T12:00:00Z');
+
+const isOwn = (table: string): boolean =>
+  evidenceProjection.tables.some(({ name }) => table === name || table === `${name}_history`);
 
 describe('whatever happens to evidence', () => {
   let service: TestService;
@@ -127,7 +131,9 @@ describe('whatever happens to evidence', () => {
         const before = await readModelRows(service.infrastructure);
         await service.infrastructure.engine.rebuild('evidence');
         const after = await readModelRows(service.infrastructure);
-        for (const table of Object.keys(before)) expect({ table, rows: after[table] }).toEqual({ table, rows: before[table] });
+        // Its own tables: beside them, vectors are made all the time.
+        for (const table of Object.keys(before).filter(isOwn))
+          expect({ table, rows: after[table] }).toEqual({ table, rows: before[table] });
       }),
       { numRuns: 4 },
     );
