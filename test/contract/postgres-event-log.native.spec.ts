@@ -234,7 +234,7 @@ describe('the event log in PostgreSQL, with several connections', () => {
     for (let count = 2; count < 10; count++) await events.next();
     expect(pages).toBe(2);
     expect(await events.next()).toMatchObject({ value: { revision: 10n } });
-    await events.return?.();
+    await events.return(undefined);
   });
 
   it('ends a subscription at once when its signal aborts while the server keeps it waiting', async () => {
