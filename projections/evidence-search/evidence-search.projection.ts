@@ -127,7 +127,7 @@ const emptyCollection = (team_id: string): CollectionRow => ({
 
 function languageSet(team_id: string, language: string | undefined, rows: Rows): Change[] {
   const row = rows.get(collections, { team_id }) ?? emptyCollection(team_id);
-  return language === undefined || row.language === language ? [] : [put(collections, { ...row, language })];
+  return language === undefined || row.language === language ? [] : [kept({ ...row, language })];
 }
 
 function remembered(event: RecordedEvent<Event>, data: Remembered, rows: Rows): Change[] {
@@ -151,7 +151,7 @@ function remembered(event: RecordedEvent<Event>, data: Remembered, rows: Rows): 
     ...frequencies.map(([term]) => counted(terms, { team_id, term }, rows, 1)),
     ...wordsOf(author).map((word) => counted(authorWords, { team_id, word, author: author ?? '' }, rows, 1)),
     ...anchorRows(team_id, evidence_id, evidenceAnchors(names, searchableText(content, metadata))),
-    put(collections, resized(collection, 1, length)),
+    kept(resized(collection, 1, length)),
     put(evidenceVectors, {
       ...key,
       content_hash,
@@ -177,13 +177,19 @@ function erased(team_id: string, evidence_id: string, rows: Rows): Change[] {
   return [
     ...rows.find(postings, key).map(({ term }) => counted(terms, { team_id, term }, rows, -1)),
     ...wordsOf(author).map((word) => counted(authorWords, { team_id, word, author: author ?? '' }, rows, -1)),
-    put(collections, resized(collection, -1, length)),
+    kept(resized(collection, -1, length)),
     erase(searchDocuments, key),
     erase(postings, key),
     erase(anchors, key),
     erase(evidenceVectors, key),
   ];
 }
+
+/** A collection that says nothing has no row: a rebuild never meets what was erased, and so never makes it one. */
+const kept = (row: CollectionRow): Change =>
+  row.documents === 0 && row.language === defaultSettings.language
+    ? remove(collections, { team_id: row.team_id })
+    : put(collections, row);
 
 const resized = (row: CollectionRow, by: 1 | -1, length: number): CollectionRow => ({
   ...row,
