@@ -7,7 +7,7 @@ import { anchorGrammarVersion, documentAnchors } from '../../src/ranking/anchors
 import { evidenceAnchors, searchableText } from '../../src/ranking/evidence/searchable-text.js';
 import { textSignals, textSignalsVersion } from '../../src/ranking/evidence/text-signals.js';
 import { nameWords } from '../../src/ranking/query/named-authors.js';
-import { analyse, termFrequencies, tokeniserVersion } from '../../src/ranking/text/analyse.js';
+import { type Analysis, analyse, termFrequencies, tokeniserVersion } from '../../src/ranking/text/analyse.js';
 import { type Change, erase, type Lookup, lookup, projection, put, remove, type Rows } from '../engine/projection.js';
 import {
   anchors,
@@ -113,7 +113,16 @@ const wordsOf = (author: string | null): string[] => (author === null ? [] : nam
 
 const frequenciesOf = (content: Content, language: string) => termFrequencies(analysisOf(content, language));
 
-const analysisOf = ({ content, metadata }: Content, language: string) => analyse(searchableText(content, metadata), language);
+/** Of the events at hand: the rows to load and the rows to write both follow from it, and a long text takes a third of a second. */
+const analyses = new WeakMap<Content, { readonly language: string; readonly analysis: Analysis }>();
+
+function analysisOf(content: Content, language: string): Analysis {
+  const known = analyses.get(content);
+  if (known?.language === language) return known.analysis;
+  const analysis = analyse(searchableText(content.content, content.metadata), language);
+  analyses.set(content, { language, analysis });
+  return analysis;
+}
 
 const languageOf = (team_id: string, rows: Rows): string =>
   rows.get(collections, { team_id })?.language ?? defaultSettings.language;
