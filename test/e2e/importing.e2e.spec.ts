@@ -104,13 +104,14 @@ describe('importing and recalling on the command line', () => {
     async () => {
       const path = join(folder.path, 'many.jsonl');
       const many = createWriteStream(path);
-      const count = 3_000;
+      const count = 1_000;
       for (let line = 0; line < count; line += 1)
-        many.write(`{"content":"Note ${line}","group":"many","sequence":${line},"scope":"many"}\n`);
+        many.write(`{"content":"Note ${line}","group":"many ${line % 50}","sequence":${line},"scope":"many"}\n`);
       many.end();
       await once(many, 'finish');
       const started = mneme(['import', 'jsonl', path, '--team', 'Shop', '--json'], { MNEME_DATA: folder.path });
-      while ((await recalled('Note', '--scope', 'many', '--limit', '1')).length === 0);
+      // A busy machine may answer that it is busy: only the result counts.
+      while (!(await run('recall', 'Note', '--team', 'Shop', '--scope', 'many', '--limit', '1')).stdout.startsWith('1. '));
       started.process.kill('SIGINT');
       const { code } = await started.ended;
       const { report } = await imported('jsonl', path, '--team', 'Shop');
@@ -209,8 +210,8 @@ describe('importing and recalling on the command line', () => {
       expect(items.map(({ name }) => name)).toEqual(['Shop', 'locomo made-up']);
       const text = (await run('eval', 'locomo', path, '--questions', '1', '--limit', '3', '--profile', 'evidence')).stdout;
       expect(text.split('\n').slice(0, 2)).toEqual([
-        '             RECALL@3    MRR  QUESTIONS',
-        'all             1.000  1.000          1',
+        '            RECALL@3    MRR  QUESTIONS',
+        'all            1.000  1.000          1',
       ]);
       const unknown = await run('eval', 'locomo', path, '--profile', 'nonsense', '--json');
       expect([unknown.code, unknown.stderr]).toEqual([exitCodes.failed, expect.stringContaining('ranking_profile_unknown')]);
