@@ -127,13 +127,13 @@ module.exports = {
     {
       name: 'the-command-line-speaks-http',
       comment:
-        'It is a client: of the product it takes the service as a whole, the doctor, settings, scopes, and the database to migrate.',
+        'It is a client: of the product it takes the service as a whole, the doctor, importers and measures, settings, scopes, and the database to migrate.',
       severity: 'error',
       from: { path: '^src/cli/', pathNot: spec },
       to: {
         path: '^(src|projections)/',
         pathNot: [
-          '^src/(cli|config|database)/',
+          '^src/(cli|config|database|importing|evaluation)/',
           '^src/serv(e|ice)\\.ts$',
           '^src/doctor/doctor\\.ts$',
           '^src/access/scopes\\.ts$',
