@@ -175,7 +175,7 @@ describe('the trace of evidence and sources', () => {
     await evidence.change(id, 'quarantine', { reason: 'secret' });
     const erased = await evidence.erase(id);
     for (const at_position of [position, erased.position]) {
-      const traced = await trace('evidence', id, { at_position });
+      const traced = await trace('evidence', id, { at_position, min_position: erased.position });
       expect(traced.state).toMatchObject({ status: 'erased', content: null, facts: null, external_ids: [] });
       expect(traced.events.filter(({ content }) => content !== null)).toEqual([]);
     }
