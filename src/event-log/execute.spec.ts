@@ -161,7 +161,7 @@ describe('a command', () => {
     });
 
     it('lets every one of many at once have its turn, in one hash chain', async () => {
-      const words = Array.from({ length: 48 }, (_, index) => `word ${String(index).padStart(2, '0')}`);
+      const words = Array.from({ length: 24 }, (_, index) => `word ${String(index).padStart(2, '0')}`);
       await Promise.all(words.map((word) => take(word)));
       expect((await texts()).sort()).toEqual(words);
       expect(verifyChain(await notes.stored(id))).toBeUndefined();
@@ -183,9 +183,15 @@ describe('a command', () => {
     });
 
     it('decides again when another command took its place meanwhile', async () => {
-      notes.log.next('lost_request');
-      const late = execute({ decide: (events) => [noteTaken(id, `after ${events.length}`)] });
-      await take('first');
+      const late = execute({
+        decide: async (events) => {
+          if (events.length === 0) {
+            await take('first');
+            notes.log.next('lost_request');
+          }
+          return [noteTaken(id, `after ${events.length}`)];
+        },
+      });
       expect(await late).toMatchObject({ outcome: 'appended', revision: 1n });
       expect(await texts()).toEqual(['first', 'after 1']);
     });
