@@ -41,14 +41,16 @@ export function projectionFindings(
 
 /** What the tables say of the vectors. */
 export async function checkEmbeddings(database: Database): Promise<Finding[]> {
-  const [table] = await database.query<{ there: boolean }>(
-    `SELECT bool_and(to_regclass('mneme_read.' || name) IS NOT NULL) AS there FROM unnest($1::text[]) AS name`,
+  const found = await database.query<{ name: string }>(
+    `SELECT name FROM unnest($1::text[]) AS name WHERE to_regclass('mneme_read.' || name) IS NOT NULL`,
     [embeddingDocuments.map(({ table }) => table)],
   );
-  if (!table?.there) return [];
+  if (found.length === 0) return [];
+  // A read model that is not built yet has no documents.
+  const built = embeddingDocuments.filter(({ table }) => found.some(({ name }) => name === table));
   const counts: PendingCounts[] = [];
   await database.as('mneme_projector', async (queries) => {
-    for (const documents of embeddingDocuments) counts.push(await countPending(queries, documents));
+    for (const documents of built) counts.push(await countPending(queries, documents));
   });
   return embeddingFindings(counts);
 }

@@ -1,6 +1,6 @@
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { STATUS_CODES } from 'node:http';
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { bodyLimit } from './body.js';
 import { correlationIdOf } from './correlation.js';
@@ -77,10 +77,15 @@ const parserErrors: Readonly<Record<string, Problem>> = {
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, code: 'request_timeout' },
 };
 
-function answerBrokenHttp({ code = '' }: NodeJS.ErrnoException, socket: Socket & { _httpMessage?: unknown }): void {
+/** The answer that Node has under way on a connection. */
+type UnderWay = Pick<ServerResponse, 'headersSent'> & { readonly req: Pick<IncomingMessage, 'complete'> };
+
+function answerBrokenHttp({ code = '' }: NodeJS.ErrnoException, socket: Socket & { _httpMessage?: UnderWay | null }): void {
   if (code === 'ECONNRESET' || socket.destroyed) return;
   // While an earlier request of the connection has no whole answer yet, the client would take ours for it. Nothing is better.
-  const owed = socket._httpMessage !== undefined && socket._httpMessage !== null;
+  // The request that is broken may have its answer under way too: that one has not come whole.
+  const underWay = socket._httpMessage;
+  const owed = underWay !== undefined && underWay !== null && (underWay.req.complete || underWay.headersSent);
   if (socket.writable && !owed) {
     const problem = parserErrors[code] ?? { status: 400, code: 'malformed_request' };
     const correlationId = correlationIdOf(undefined);
