@@ -20,4 +20,6 @@ export default {
   globalTeardown: '<rootDir>/dist/test/support/global-teardown.js',
   maxWorkers: 1,
   testTimeout: 90_000,
+  // What a test left open must not keep a finished run from ending.
+  forceExit: true,
 };
